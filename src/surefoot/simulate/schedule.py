@@ -1,0 +1,84 @@
+"""A recording laid along the physics steps: which command is due when, and which stamps fall into which step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import savgol_filter
+
+from surefoot.errors import SurefootError
+from surefoot.record.recording import Recording
+from surefoot.simulate.physics import Physics
+
+Array = np.ndarray
+GRID = 1e-9  # [s] stamps this close to a physics step lie on it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Step i runs from i h to (i+1) h after the first stamp."""
+
+    steps: int
+    on_grid: bool  # every step has one stamp, at its start
+    first: Array  # stamps first[i] .. first[i+1] fall into step i, shape (steps + 1,)
+    fraction: Array  # time of each stamp since the start of its step [s], shape (T,)
+    start_position: Array  # encoder reading at the first stamp [rad], shape (n,)
+    start_velocity: Array  # [rad/s], shape (n,)
+    given: Array  # bool, shape (n,): prescribed joints
+    motion: Array  # (q, q̇, q̈) of prescribed joints at each step, shape (steps, 3, n)
+    enabled: Array | None  # drive on at each step, shape (steps, n)
+
+    @classmethod
+    def of(cls, recording: Recording, physics: Physics) -> Schedule:
+        """Lay a recording along steps of `physics.timestep`."""
+        h = physics.timestep
+        since = recording.time - recording.time[0]
+        steps = int(np.floor(since[-1] / h + GRID / h)) + 1
+        if steps < 2:
+            raise SurefootError(
+                f"recording '{recording.name}' lasts {since[-1]:g} s, less than two physics steps of {h:g} s; record longer."
+            )
+        index = np.floor((since + GRID) / h).astype(np.int64)
+        given = np.array([joint in recording.prescribed for joint in recording.joints])
+        grid = np.arange(steps) * h
+        enabled = None
+        if recording.enabled is not None:
+            held = np.clip(np.searchsorted(since, grid + GRID, side="right") - 1, 0, len(since) - 1)
+            enabled = recording.enabled[held].astype(float)
+        return cls(
+            steps=steps,
+            on_grid=len(index) == steps and bool((np.abs(since - np.arange(steps) * h) < GRID).all()),
+            first=np.searchsorted(index, np.arange(steps + 1)).astype(np.int64),
+            fraction=np.maximum(since - index * h, 0.0),
+            start_position=recording.position[0],
+            start_velocity=start_velocity(recording),
+            given=given,
+            motion=_motion(recording, grid, h, given),
+            enabled=enabled,
+        )
+
+
+def start_velocity(recording: Recording) -> Array:
+    """Joint velocity at the first stamp [rad/s]: measured, or the slope of the first positions where it stands out of their noise."""
+    if recording.velocity is not None:
+        return recording.velocity[0].copy()
+    few = min(8, len(recording.time))
+    t = recording.time[:few] - recording.time[0]
+    design = np.stack([np.ones(few), t, t**2], axis=1)
+    coefficients, *_ = np.linalg.lstsq(design, recording.position[:few], rcond=None)
+    residual = recording.position[:few] - design @ coefficients
+    spread = np.sqrt((residual**2).sum(0) / (few - 3) * np.linalg.inv(design.T @ design)[1, 1])
+    slope = coefficients[1]
+    return np.where(np.abs(slope) > 4 * spread + 1e-9, slope, 0.0)
+
+
+def _motion(recording: Recording, grid: Array, h: float, given: Array) -> Array:
+    """Position, velocity and acceleration of the prescribed joints: a cubic through 11 steps around each."""
+    motion = np.zeros((len(grid), 3, recording.n))
+    window = min(11, len(grid) - 1 + len(grid) % 2)
+    for j in np.flatnonzero(given):
+        q = np.interp(grid, recording.time - recording.time[0], recording.position[:, j])
+        for order in range(3):
+            motion[:, order, j] = savgol_filter(q, window, min(3, window - 1), deriv=order, delta=h) if window > 2 else q * (order == 0)
+    return motion
