@@ -1,0 +1,24 @@
+"""What the machine is: its model, its joints in order, gains, limits and motors, and the law of its drives."""
+
+from surefoot.robot.drive import drive_torque, gear_ratio, safe_target, torque_bounds
+from surefoot.robot.dynamics import PARAMETERS, JointDynamics, Parameter
+from surefoot.robot.load import bundled_names, load_robot
+from surefoot.robot.model import ModelText, read_model
+from surefoot.robot.spec import MOTOR, REWARDS, Robot
+
+__all__ = [
+    "MOTOR",
+    "PARAMETERS",
+    "REWARDS",
+    "JointDynamics",
+    "ModelText",
+    "Parameter",
+    "Robot",
+    "bundled_names",
+    "drive_torque",
+    "gear_ratio",
+    "load_robot",
+    "read_model",
+    "safe_target",
+    "torque_bounds",
+]
