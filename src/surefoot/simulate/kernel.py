@@ -234,11 +234,10 @@ class Step:
             torque = p * (self.command(k, 0) - (self.q[k] - self.bias[k])) + d * error_rate
             torque = torque + self.command(k, has.command_columns - 1) if has.feedforward else torque
             derivative = d * active
+            on = self.known(3 * sum(has.prescribed) + k) if has.enabled else 1.0
             if has.limited[joint] or has.envelope[joint]:
-                torque, derivative = self.saturate(k, joint, torque, derivative)
-            if has.enabled:
-                on = self.known(3 * sum(has.prescribed) + k)
-                torque, derivative = torque * on, derivative * on
+                torque, derivative = self.saturate(k, joint, torque, derivative, on)
+            torque, derivative = torque * on, derivative * on
             torques.append(torque), derivatives.append(derivative)
         if has.delay_torque:
             return [self.delayed_torque(k, x) for k, x in enumerate(torques)], [0.0] * self.n
@@ -254,7 +253,7 @@ class Step:
         self.t.store_row(seen, "%state", row)
         return seen, share
 
-    def saturate(self, k: int, joint: int, torque: Value, derivative: Any) -> tuple[Value, Value]:
+    def saturate(self, k: int, joint: int, torque: Value, derivative: Any, on: Any) -> tuple[Value, Value]:
         """Torque limit and torque-speed envelope, both scaled by the gear ratio where it varies over the joint angle."""
         t, has = self.t, self.has
         ratio = self.gear_ratio(k, joint) if has.gear_knots[joint] else 1.0
@@ -270,7 +269,7 @@ class Step:
             low = pull if low is None else t.call("maxnum", low, pull)
         inside = t.logic("and", t.less(low, torque), t.less(torque, high))
         if has.output == "trajectory":
-            self.count(k, inside)
+            self.count(k, inside, on)
         clamped = t.call("maxnum", t.call("minnum", torque, high), low)
         return clamped, t.select(inside, derivative, 0.0)
 
@@ -324,10 +323,10 @@ class Step:
         return Value(t, out)
 
     # --- what leaves the kernel ---------------------------------------------------------------------------------------------
-    def count(self, k: int, inside: str) -> None:
+    def count(self, k: int, inside: str, on: Any) -> None:
         """Count the steps at which a drive was saturated."""
         t = self.t
-        t.store_row(t.load_row("%counts", k) + t.select(inside, 0.0, 1.0), "%counts", k)
+        t.store_row(t.load_row("%counts", k) + t.select(inside, 0.0, 1.0) * on, "%counts", k)
 
     def outputs(self, torque: list[Any], new_v: list[Any]) -> None:
         """At every measured stamp inside the step: the encoder's reading, or its squared error summed up."""

@@ -60,17 +60,22 @@ class Schedule:
 
 
 def start_velocity(recording: Recording) -> Array:
-    """Joint velocity at the first stamp [rad/s]: measured, or the slope of the first positions where it stands out of their noise."""
+    """Joint velocity at the first stamp [rad/s]: measured, or the slope of the first positions of a robot that is already moving.
+
+    A recording normally starts at rest, so a slope below a tenth of the motion's speed, or lost in noise, counts as rest.
+    """
     if recording.velocity is not None:
         return recording.velocity[0].copy()
-    few = min(8, len(recording.time))
+    few = min(10, len(recording.time))
     t = recording.time[:few] - recording.time[0]
-    design = np.stack([np.ones(few), t, t**2], axis=1)
-    coefficients, *_ = np.linalg.lstsq(design, recording.position[:few], rcond=None)
+    design = np.vander(t, 3, increasing=True)
+    coefficients = np.linalg.lstsq(design, recording.position[:few], rcond=None)[0]
     residual = recording.position[:few] - design @ coefficients
     spread = np.sqrt((residual**2).sum(0) / (few - 3) * np.linalg.inv(design.T @ design)[1, 1])
-    slope = coefficients[1]
-    return np.where(np.abs(slope) > 4 * spread + 1e-9, slope, 0.0)
+    stride = max(1, len(recording.time) // 400)
+    speeds = np.abs(np.diff(recording.position[::stride], axis=0) / np.diff(recording.time[::stride])[:, None])
+    slope, usual = coefficients[1], np.percentile(speeds, 90, axis=0)
+    return np.where(np.abs(slope) > np.maximum(4 * spread, 0.1 * usual), slope, 0.0)
 
 
 def _motion(recording: Recording, grid: Array, h: float, given: Array) -> Array:

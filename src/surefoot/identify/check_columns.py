@@ -1,0 +1,132 @@
+"""Detectors for what was logged: degrees, a copied command, swapped joints, a wrong sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from surefoot.identify.finding import Case, Finding
+from surefoot.record.validation import Array
+
+DEGREES = 180.0 / np.pi
+
+
+def copied(case: Case) -> Iterator[Finding]:
+    """Is the measurement the command itself?"""
+    rec = case.recording
+    same = np.zeros(rec.n, bool)
+    for k in np.flatnonzero(case.excited):
+        u, q = rec.target[:, k], rec.position[:, k]
+        for shift in range(min(20, len(u) // 4)):
+            difference = q[shift:] - u[: len(u) - shift]
+            same[k] |= bool(np.std(difference) < 1e-4 * np.std(u))
+    if same.any():
+        yield case.say(
+            "stop",
+            "measurement",
+            f"the measured position of {', '.join(case.names(same))} is the command itself: the log holds the command "
+            "twice.",
+            "log the encoder, not the set-point that the drive reports back.",
+            case.names(same),
+        )
+
+
+def units(case: Case) -> Iterator[Finding]:
+    """Radians, or degrees, or one of each?"""
+    rec, q = case.recording, case.recording.position
+    lower, upper = case.of_robot(case.robot.lower), case.of_robot(case.robot.upper)
+    reach = np.where(np.isfinite(upper - lower), upper - lower, 4 * np.pi)
+    outside = (q.max(axis=0) > upper + 0.2) | (q.min(axis=0) < lower - 0.2) | ~np.isfinite(upper - lower)
+    largest = np.maximum(np.where(np.isfinite(upper - lower), np.maximum(np.abs(lower), np.abs(upper)), 4 * np.pi), 1.0)
+    no_load = case.of_robot(case.robot.no_load_speed)
+    fast = np.quantile(np.abs(case.velocity), 0.995, axis=0) > np.maximum(
+        60.0, np.where(no_load < np.inf, 3 * no_load, 0)
+    )
+    wide = outside & ((np.ptp(q, axis=0) > 1.05 * reach) | (np.abs(q).max(axis=0) > 3 * largest))
+    slope, likeness = _tracking(case)
+    mixed = (
+        case.hinge & case.excited & (np.abs(likeness) > 0.8) & (np.abs(np.log(np.abs(slope) + 1e-12)) > np.log(25.0))
+    )
+    mixed &= np.abs(np.abs(np.log(np.abs(slope) + 1e-12)) - np.log(DEGREES)) < np.log(2.0)
+    degrees = case.hinge & (wide | fast) & ~mixed
+    if degrees.any():
+        worst = int(np.argmax(np.ptp(q, axis=0) * degrees))
+        yield case.say(
+            "stop",
+            "units",
+            f"{rec.joints[worst]} spans {np.ptp(q[:, worst]):.3g} and moves at "
+            f"{np.abs(case.velocity[:, worst]).max():.3g} per "
+            "second: as radians that is impossible, so these are degrees.",
+            "recording.replace(target=np.deg2rad(recording.target), position=np.deg2rad(recording.position)).",
+            case.names(degrees),
+        )
+    if mixed.any():
+        worst = int(np.flatnonzero(mixed)[0])
+        which = "position" if abs(slope[worst]) > 1 else "target"
+        yield case.say(
+            "stop",
+            "units",
+            f"the position of {rec.joints[worst]} moves {abs(slope[worst]):.3g} times as far as its target: the "
+            f"{which} is in "
+            "degrees and the other in radians.",
+            f"recording.replace({which}=np.deg2rad(recording.{which})).",
+            case.names(mixed),
+        )
+    if not (degrees.any() or mixed.any()):
+        yield case.say("ok", "units", f"positions span up to {np.ptp(q, axis=0).max():.3g} rad (or m).")
+
+
+def order_and_sign(case: Case) -> Iterator[Finding]:
+    """Does each joint follow its own command, in its own direction?"""
+    rec = case.recording
+    _, likeness = _tracking(case)
+    flipped = case.excited & (likeness < -0.5)
+    u, q = (case.low_pass(x, _slow(case)) for x in (case.target, case.position))
+    cost = np.sqrt(np.mean((u[:, :, None] - q[:, None, :]) ** 2, axis=0))  # target i against position j
+    partner = linear_sum_assignment(cost)[1]
+    own, others = np.diag(cost), cost[np.arange(rec.n), partner]
+    swapped = (partner != np.arange(rec.n)) & (others < 0.4 * own) & (own > np.maximum(0.3 * u.std(axis=0), 0.005))
+    for _ in range(rec.n):  # a swap counts when every joint in its circle agrees
+        swapped &= swapped[partner]
+    if swapped.any():
+        pairs = [f"{rec.joints[partner[i]]} moves as {rec.joints[i]} is told" for i in np.flatnonzero(swapped)]
+        yield case.say(
+            "stop",
+            "joint order",
+            f"columns are swapped: {', '.join(pairs)} (tracking error {others[swapped].max():.3g} instead of "
+            f"{own[swapped].min():.3g} rad).",
+            "correct the order of the joint names of the target or of the position columns before the Recording is "
+            "made.",
+            case.names(swapped),
+        )
+    flipped &= ~swapped
+    if flipped.any():
+        yield case.say(
+            "stop",
+            "sign",
+            f"{', '.join(case.names(flipped))} moves against its command (correlation {likeness[flipped].max():.2f}).",
+            "the encoder or the command counts the other way round: negate that column of recording.position (or "
+            "target), "
+            "in the direction of the model's axis.",
+            case.names(flipped),
+        )
+    if not (swapped.any() or flipped.any()):
+        yield case.say("ok", "joint order", "every joint follows its own command in its own direction.")
+
+
+def _tracking(case: Case) -> tuple[Array, Array]:
+    """Slope and correlation of slow position against slow target, each of shape (n,)."""
+    u, q = (case.low_pass(x, _slow(case)) for x in (case.target, case.position))
+    u, q = u - u.mean(axis=0), q - q.mean(axis=0)
+    both, uu, qq = (u * q).sum(axis=0), (u * u).sum(axis=0) + 1e-30, (q * q).sum(axis=0) + 1e-30
+    return both / uu, both / np.sqrt(uu * qq)
+
+
+def _slow(case: Case) -> float:
+    """A frequency below which drives follow: the lowest quarter of the command's power, 0.3 to 2 Hz."""
+    u = case.target - case.target.mean(axis=0)
+    power = np.cumsum((np.abs(np.fft.rfft(u, axis=0)) ** 2).sum(axis=1))
+    f = np.fft.rfftfreq(len(u), case.dt)
+    return float(np.clip(f[np.searchsorted(power, 0.25 * power[-1])], 0.3, 2.0))

@@ -1,0 +1,120 @@
+"""Any file to a Recording: dispatch on the suffix, then complete what the file lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import SurefootError
+from surefoot.record.gains import find_gain
+from surefoot.record.recording import CHANNELS, FLAGS, Gains, Recording
+
+if TYPE_CHECKING:
+    from surefoot.robot.spec import Robot
+
+SUFFIXES = (".npz", ".csv", ".pt")
+
+
+def load(
+    path: Path,
+    *,
+    joints: Sequence[str] | None,
+    stiffness: Gains | None,
+    damping: Gains | None,
+    columns: Mapping[str, Any] | None,
+    robot: Robot | None,
+    drop_repeated: bool,
+) -> Recording:
+    """Read the fields a file holds, add joints and gains from the arguments or the robot, and validate."""
+    if isinstance(joints, str):
+        raise SurefootError(f"joints is the text {joints!r}; expected a list of joint names.")
+    fields = _read(path, joints, columns, robot)
+    stored = fields.get("joints")
+    if stored is None:
+        fields["joints"] = _joints_for(path, fields, joints, robot)
+    names = fields["joints"]
+    for gain, given in (("stiffness", stiffness), ("damping", damping)):
+        order = (
+            joints if stored is not None and joints is not None and isinstance(given, Sequence | np.ndarray) else names
+        )
+        fields[gain] = _in_order(find_gain(gain, given, fields.get(gain), order, robot), order, names)
+    if missing := [key for key in ("time", "target", "position") if key not in fields]:
+        raise SurefootError(
+            f"{path.name} holds no {' and no '.join(missing)}; a recording needs time, target and position."
+        )
+    if drop_repeated:
+        _drop_repeated(fields)
+    fields["name"] = fields.get("name") or path.stem
+    recording = Recording(**fields)
+    if joints is not None and stored is not None:
+        return recording.ordered_for(joints)
+    return recording
+
+
+def _read(
+    path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, robot: Robot | None
+) -> dict[str, Any]:
+    if not path.exists():
+        raise SurefootError(f"there is no file {path}.")
+    if not path.is_file():
+        raise SurefootError(f"{path} is not a file; expected one of {', '.join(SUFFIXES)}.")
+    suffix = path.suffix.lower()
+    if columns is not None and suffix != ".csv":
+        raise SurefootError(f"columns=... maps the columns of a .csv; {path.name} has none. Leave it out.")
+    try:
+        if suffix == ".npz":
+            from surefoot.record.npz import read_npz
+
+            return read_npz(path)
+        if suffix == ".csv":
+            from surefoot.record.csv import read_csv
+
+            return read_csv(path, columns=columns, joints=joints or (robot.joints if robot else None))
+        if suffix == ".pt":
+            from surefoot.record.pace import read_pace
+
+            return read_pace(path)
+    except OSError as error:
+        raise SurefootError(f"cannot read {path}: {error.strerror or error}.") from error
+    raise SurefootError(f"cannot read '{path.name}' as a recording; its name must end in {', '.join(SUFFIXES)}.")
+
+
+def _joints_for(
+    path: Path, fields: dict[str, Any], joints: Sequence[str] | None, robot: Robot | None
+) -> tuple[str, ...]:
+    """Names for a file that has none: the caller's, else the robot's; their number must be the file's."""
+    names = tuple(joints) if joints is not None else robot.joints if robot is not None else None
+    shape = np.shape(fields.get("position", ()))
+    count = shape[1] if len(shape) == 2 else 1
+    if names is None:
+        raise SurefootError(
+            f"{path.name} holds {count} joints without names. Pass them in the file's order, joints=[...], or a robot "
+            "with this order: robot=Robot.load(...)."
+        )
+    if len(names) != count:
+        source = "joints=[...]" if joints is not None else f"robot {robot.name if robot else ''}"
+        raise SurefootError(
+            f"{path.name} holds {count} joints without names, but {source} has {len(names)} ({', '.join(names)}). Pass "
+            "joints=[...], one name per column of the file, in the file's order."
+        )
+    return names
+
+
+def _in_order(values: np.ndarray, have: Sequence[str], want: Sequence[str]) -> np.ndarray:
+    if tuple(have) == tuple(want) or sorted(have) != sorted(want):
+        return values
+    return values[[list(have).index(joint) for joint in want]]
+
+
+def _drop_repeated(fields: dict[str, Any]) -> None:
+    """Remove samples that carry the stamp of the sample before them, in place."""
+    time = np.asarray(fields["time"])
+    if time.ndim != 1 or len(time) < 2:
+        return
+    keep = np.concatenate([[True], np.diff(time) != 0])
+    for key in ("time", *CHANNELS, *FLAGS):
+        if fields.get(key) is not None and len(fields[key]) == len(keep):
+            fields[key] = np.asarray(fields[key])[keep]

@@ -1,0 +1,30 @@
+"""Inverse dynamics along a measured motion: the torque that the bare links need, by MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from surefoot.robot.spec import Robot
+from surefoot.simulate.physics import Physics, hung_model, hung_order
+
+Array = np.ndarray
+
+
+def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Array) -> Array:
+    """M(q) q̈ + c(q, q̇) of the links alone [N·m], shape (T, n): no armature, damping or friction."""
+    import mujoco
+
+    model = hung_model(robot, joints, Physics())
+    model.dof_armature[:] = 0.0
+    model.dof_damping[:] = 0.0
+    model.dof_frictionloss[:] = 0.0
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    order, data = hung_order(model, joints), mujoco.MjData(model)
+    out = np.empty_like(q)
+    for i in range(len(q)):
+        data.qpos[order], data.qvel[order], data.qacc[order] = q[i], v[i], a[i]
+        mujoco.mj_inverse(model, data)
+        out[i] = data.qfrc_inverse[order]
+    return out

@@ -1,0 +1,5 @@
+"""MuJoCo ships no type stubs: everything in it is Any."""
+
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...
