@@ -24,7 +24,7 @@ from surefoot.simulate.inverse import link_torque
 from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
-SAMPLES = 1500  # of each recording that the regression looks at
+SAMPLES = 600  # of each recording that the regression looks at
 WINDOW = 0.03  # [s] smoothing
 
 

@@ -20,7 +20,7 @@ from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.compiler import Compiled, compiled, lanes_for
 from surefoot.simulate.features import Features
-from surefoot.simulate.kernel import build, state_rows
+from surefoot.simulate.kernel import KernelSource, build, state_rows
 from surefoot.simulate.physics import Physics, hung_model, hung_order
 from surefoot.simulate.rigid_body import equations, vector
 from surefoot.simulate.schedule import GRID, Schedule
@@ -158,11 +158,8 @@ class InAir:
 
     def kernel(self, part: Part, features: Features) -> tuple[Compiled, Array]:
         """The compiled kernel of a branch and its table of numbers."""
-        key = ("kernel", id(part), features)
-        if key not in self._tables:
-            source = build(part.branch, features, lanes=self.lanes, dtype=self.kind, gravity=self.model.opt.gravity)
-            self._tables[key] = compiled(source.text), np.ascontiguousarray(source.numbers, self.dtype)
-        return self._tables[key]
+        source = traced(part.branch, features, self.lanes, self.kind, tuple(self.model.opt.gravity))
+        return compiled(source.text), np.ascontiguousarray(source.numbers, self.dtype)
 
     def jobs(
         self, part: Part, features: Features, candidates: JointDynamics, *, state: Array | None = None, out: Array | None = None,
@@ -208,7 +205,7 @@ class InAir:
 
     def _fixed(self, part: Part, features: Features) -> dict[str, Array]:
         """What all lanes share: gains, command, prescribed motion, stamps and, for scores, the measurement."""
-        key = ("fixed", id(part), features)
+        key = (id(part), features)
         if key not in self._tables:
             rec, schedule, free = self.recording, self.schedule, part.free
             columns = [rec.target[:, free]]
@@ -290,6 +287,12 @@ def tilted(gravity: Array, tilt: Array) -> Array:
     x, z = np.cos(pitch) * x - np.sin(pitch) * z, np.sin(pitch) * x + np.cos(pitch) * z
     y, z = np.cos(roll) * y + np.sin(roll) * z, -np.sin(roll) * y + np.cos(roll) * z
     return np.stack(np.broadcast_arrays(x, y, z), axis=1)
+
+
+@lru_cache(maxsize=256)
+def traced(branch: Branch, features: Features, lanes: int, kind: str, gravity: tuple[float, ...]) -> KernelSource:
+    """The source of a branch's kernel; branches with the same numbers are traced once."""
+    return build(branch, features, lanes=lanes, dtype=kind, gravity=np.array(gravity))
 
 
 def run(jobs: list[tuple[Any, ...]]) -> None:

@@ -7,7 +7,8 @@ are merged into the link they are fixed to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Link:
     """One joint and the rigid body it moves. The frame sits at the joint's anchor."""
 
@@ -43,11 +44,23 @@ class Link:
     friction_damping: float  # a_ref = -b v
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Branch:
-    """A subtree that starts at the fixed base, parents before children."""
+    """A subtree that starts at the fixed base, parents before children. Branches with the same numbers are equal."""
 
     links: tuple[Link, ...]
+
+    @cached_property
+    def content(self) -> bytes:
+        """Every number of the branch."""
+        numbers = [np.ravel(np.asarray(value, float)) for link in self.links for value in vars(link).values()]
+        return np.concatenate(numbers).tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Branch) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.content)
 
     @property
     def dofs(self) -> list[int]:
@@ -115,8 +128,6 @@ def _mass(model: mujoco.MjModel, body: int, rotation: Array, offset: Array) -> t
 
 
 def _loaded(link: Link, masses: list[tuple[float, Array, Array]]) -> Link:
-    from dataclasses import replace
-
     total = sum((m for m, _, _ in masses), 0.0)
     moment = sum((h for _, h, _ in masses), np.zeros(3))
     inertia = sum((i for _, _, i in masses), np.zeros((3, 3)))

@@ -1,0 +1,105 @@
+"""The three ways to find the parameters.
+
+`least-squares`  from the first guess of `seed` to the nearest minimum.
+`hybrid`         the same from several guesses; where the answer leaves a joint badly explained, a short CMA-ES over each branch
+                 at a few delays looks elsewhere, and least squares finishes from there. The better of the two is kept.
+`cmaes`          the paper's protocol: one large CMA-ES over everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from surefoot.identify.evolution import Evolution, evolve
+from surefoot.identify.least_squares import Progress, Solution, least_squares
+from surefoot.identify.problem import Problem
+from surefoot.identify.seed import seeds
+
+Array = np.ndarray
+Tell = Callable[[Progress], None] | None
+POORLY = 0.3  # share of a joint's motion left unexplained that makes `hybrid` look elsewhere
+POPULATION, GENERATIONS, DELAYS = 16, 30, 4  # of the short global stage
+
+
+def find(problem: Problem, method: str, *, seed: int, tell: Tell = None, max_iterations: int = 60, population: int = 4096,
+         generations: int = 200, checkpoint: Path | None = None, resume: bool = False, key: str = "",
+         short: Problem | None = None) -> Solution:  # fmt: skip
+    """Search with one of the methods; `short` is the same problem in single precision for the paper's population."""
+    if method == "cmaes":
+        return _paper(short or problem, seed, tell, population, generations, checkpoint, resume, key)
+    guesses = _guesses(problem)
+    losses = problem.loss(guesses)
+    start = guesses[int(np.argmin(losses))]
+    local = least_squares(problem, start, limit=max_iterations, tell=tell)
+    if method == "least-squares" or not _poor(problem, local).any():
+        return local
+    elsewhere = _global(problem, local, seed, tell)
+    second = least_squares(problem, elsewhere, limit=max_iterations, tell=tell)
+    return second if second.loss < local.loss else local
+
+
+def _guesses(problem: Problem) -> Array:
+    """Regression's guesses, the middle of the bounds, and a nearly frictionless light joint."""
+    first = seeds(problem.robot, problem.recordings, problem.space, problem.physics)
+    light = np.zeros(problem.space.size)
+    for entry, k in zip(problem.space.entries, problem.space.variable, strict=True):
+        if k >= 0 and entry.name in ("armature", "damping", "friction", "delay", "breakaway"):
+            light[k] = -0.9
+    neutral = problem.space.encode(problem.space.base)
+    for entry, k in zip(problem.space.entries, problem.space.variable, strict=True):
+        if k >= 0 and entry.name in ("cutoff", "gain_scale", "tilt", "load"):  # start from the model without them
+            first[:, k] = light[k] = min(neutral[k], 0.9)
+    return np.vstack([first, np.zeros((1, problem.space.size)), light])
+
+
+def _poor(problem: Problem, solution: Solution) -> Array:
+    """Joints, by recording, of whose motion a large part is left unexplained."""
+    squares = problem.squares(solution.x[None])[0]
+    motion = np.array([(np.ptp(rec.position, axis=0) / np.sqrt(8)) ** 2 * len(rec.time) for rec in problem.recordings])
+    return squares > POORLY**2 * np.maximum(motion, 1e-12)
+
+
+def _global(problem: Problem, known: Solution, seed: int, tell: Tell) -> Array:
+    """CMA-ES over each branch at a few delays, all in the same lanes; the best branches at the best delay."""
+    space, groups = problem.space, problem.groups
+    delay = np.array([k for k in range(space.size) if len(problem.reach[k]) == len(groups)], dtype=int)
+    own = [np.array([k for k in range(space.size) if problem.reach[k] == {g}], dtype=int) for g in range(len(groups))]
+    own = [k for k in own if len(k)]
+    levels = np.linspace(-0.9, 0.5, DELAYS)
+    searches = [[Evolution(len(k), POPULATION, seed + 97 * i + g, sigma=0.4) for g, k in enumerate(own)] for i in range(DELAYS)]
+    reached = [next(iter(problem.reach[k[0]])) for k in own]
+    for generation in range(GENERATIONS):
+        x = np.repeat(known.x[None], DELAYS * POPULATION, axis=0)
+        asked = []
+        for i in range(DELAYS):
+            rows = slice(i * POPULATION, (i + 1) * POPULATION)
+            x[rows, delay] = levels[i] if len(delay) == 1 else known.x[delay]
+            asked.append([search.ask() for search in searches[i]])
+            for k, points in zip(own, asked[i], strict=True):
+                x[rows, k] = points
+        squares = problem.squares(x).sum(axis=1)
+        for i in range(DELAYS):
+            for g, search in enumerate(searches[i]):
+                loss = squares[i * POPULATION : (i + 1) * POPULATION, groups[reached[g]]].sum(axis=1)
+                search.tell(asked[i][g], np.where(np.isfinite(loss), loss, 1e12))
+        if tell:
+            best = min(sum(s.loss for s in row) for row in searches)
+            tell(Progress(stage="cma-es", iteration=generation, loss=best / problem.samples, limit=GENERATIONS))
+    out = np.repeat(known.x[None], DELAYS, axis=0)
+    for i in range(DELAYS):
+        out[i, delay] = levels[i] if len(delay) == 1 else known.x[delay]
+        for k, search in zip(own, searches[i], strict=True):
+            out[i, k] = search.best
+    return out[int(np.argmin(problem.loss(out)))]
+
+
+def _paper(problem: Problem, seed: int, tell: Tell, population: int, generations: int, checkpoint: Path | None, resume: bool,
+           key: str) -> Solution:  # fmt: skip
+    search = Evolution(problem.space.size, population, seed)
+    if resume and checkpoint is not None and checkpoint.is_file():
+        search.load(checkpoint, key)
+    keep = None if checkpoint is None else lambda: search.save(checkpoint, key)
+    return evolve(problem.loss, search, generations=generations, tell=tell, keep=keep)
