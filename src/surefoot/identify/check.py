@@ -57,9 +57,7 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
 
     def stop(message: str, remedy: str, joints: Sequence[str]) -> tuple[list[Finding], None]:
         joint = ", ".join(joints)
-        finding = Finding(
-            level="stop", subject="joints", joint=joint, message=message, remedy=remedy, recording=recording.name
-        )
+        finding = Finding(level="stop", subject="joints", joint=joint, message=message, remedy=remedy, recording=recording.name)
         return [finding], None
 
     if foreign := [joint for joint in recording.joints if joint not in robot.joints]:
@@ -76,7 +74,5 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
         )
     joints = [joint for joint in robot.joints if joint not in recording.prescribed]
     if not joints:
-        return stop(
-            "every joint is prescribed, so there is nothing to identify.", "recording.prescribe().", recording.joints
-        )
+        return stop("every joint is prescribed, so there is nothing to identify.", "recording.prescribe().", recording.joints)
     return [], Case(robot=robot, recording=recording.select(joints))

@@ -34,8 +34,7 @@ def bandwidth(case: Case) -> Iterator[Finding]:
         yield case.say(
             "warn",
             "rate",
-            f"{joint} moves at up to {fastest:.1f} Hz but the log has only {hz:.0f} Hz, {hz / fastest:.1f} samples "
-            "per period.",
+            f"{joint} moves at up to {fastest:.1f} Hz but the log has only {hz:.0f} Hz, {hz / fastest:.1f} samples per period.",
             f"log at {20 * fastest:.0f} Hz or more, or end the chirp at {hz / 20:.1f} Hz.",
             [joint],
         )
@@ -137,8 +136,7 @@ def offset(case: Case) -> Iterator[Finding]:
             "time offset",
             f"the joints answer {-1e3 * delay:.1f} ms BEFORE the command (median of {len(found)} joints): command and "
             "measurement were stamped by different clocks, or one column is shifted.",
-            "log both in one loop with one clock; a known constant offset can be removed by shifting the target "
-            "column.",
+            "log both in one loop with one clock; a known constant offset can be removed by shifting the target column.",
         )
     elif delay > HEALTHY_DELAY[1]:
         yield case.say(

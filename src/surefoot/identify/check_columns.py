@@ -26,8 +26,7 @@ def copied(case: Case) -> Iterator[Finding]:
         yield case.say(
             "stop",
             "measurement",
-            f"the measured position of {', '.join(case.names(same))} is the command itself: the log holds the command "
-            "twice.",
+            f"the measured position of {', '.join(case.names(same))} is the command itself: the log holds the command twice.",
             "log the encoder, not the set-point that the drive reports back.",
             case.names(same),
         )
@@ -41,14 +40,10 @@ def units(case: Case) -> Iterator[Finding]:
     outside = (q.max(axis=0) > upper + 0.2) | (q.min(axis=0) < lower - 0.2) | ~np.isfinite(upper - lower)
     largest = np.maximum(np.where(np.isfinite(upper - lower), np.maximum(np.abs(lower), np.abs(upper)), 4 * np.pi), 1.0)
     no_load = case.of_robot(case.robot.no_load_speed)
-    fast = np.quantile(np.abs(case.velocity), 0.995, axis=0) > np.maximum(
-        60.0, np.where(no_load < np.inf, 3 * no_load, 0)
-    )
+    fast = np.quantile(np.abs(case.velocity), 0.995, axis=0) > np.maximum(60.0, np.where(no_load < np.inf, 3 * no_load, 0))
     wide = outside & ((np.ptp(q, axis=0) > 1.05 * reach) | (np.abs(q).max(axis=0) > 3 * largest))
     slope, likeness = _tracking(case)
-    mixed = (
-        case.hinge & case.excited & (np.abs(likeness) > 0.8) & (np.abs(np.log(np.abs(slope) + 1e-12)) > np.log(25.0))
-    )
+    mixed = case.hinge & case.excited & (np.abs(likeness) > 0.8) & (np.abs(np.log(np.abs(slope) + 1e-12)) > np.log(25.0))
     mixed &= np.abs(np.abs(np.log(np.abs(slope) + 1e-12)) - np.log(DEGREES)) < np.log(2.0)
     degrees = case.hinge & (wide | fast) & ~mixed
     if degrees.any():
@@ -97,8 +92,7 @@ def order_and_sign(case: Case) -> Iterator[Finding]:
             "joint order",
             f"columns are swapped: {', '.join(pairs)} (tracking error {others[swapped].max():.3g} instead of "
             f"{own[swapped].min():.3g} rad).",
-            "correct the order of the joint names of the target or of the position columns before the Recording is "
-            "made.",
+            "correct the order of the joint names of the target or of the position columns before the Recording is made.",
             case.names(swapped),
         )
     flipped &= ~swapped

@@ -21,8 +21,7 @@ def follows(case: Case) -> Iterator[Finding]:
         yield case.say(
             "stop",
             "following",
-            f"{case.recording.joints[worst]} was commanded over {commanded[worst]:.3g} rad but moved "
-            f"{reach[worst]:.2g} rad.",
+            f"{case.recording.joints[worst]} was commanded over {commanded[worst]:.3g} rad but moved {reach[worst]:.2g} rad.",
             "look for a disabled drive, a blocked joint or a wrong channel; torque-off segments need enabled=False.",
             case.names(stuck),
         )
@@ -145,9 +144,7 @@ def measured_torque(case: Case) -> Iterator[Finding]:
             case.names(wrong),
         )
     else:
-        yield case.say(
-            "ok", "gains", f"measured torque is {slope.min():.2f}-{slope.max():.2f} times what the gains ask for."
-        )
+        yield case.say("ok", "gains", f"measured torque is {slope.min():.2f}-{slope.max():.2f} times what the gains ask for.")
 
 
 def _torque(case: Case, target: Array) -> Array:

@@ -132,7 +132,9 @@ class Fit:
         path = Path(folder)
         path = path / "fit.json" if path.is_dir() else path
         if not path.is_file():
-            raise SurefootError(f"there is no fit in {folder}: {path} does not exist. Write one with surefoot identify ... --out {folder}.")
+            raise SurefootError(
+                f"there is no fit in {folder}: {path} does not exist. Write one with surefoot identify ... --out {folder}."
+            )
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["format"] != FORMAT:

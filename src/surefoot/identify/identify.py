@@ -150,7 +150,12 @@ def _report(
         rollouts=rollouts,
         stop=str(solution.stop),
         history=solution.history,
-        versions={"surefoot": version("surefoot"), "mujoco": version("mujoco"), "numpy": version("numpy"), "python": platform.python_version()},
+        versions={
+            "surefoot": version("surefoot"),
+            "mujoco": version("mujoco"),
+            "numpy": version("numpy"),
+            "python": platform.python_version(),
+        },
         unknowns={
             "extra": list(unknowns.extra),
             "joint_delays": unknowns.joint_delays,

@@ -1,6 +1,6 @@
 """Levenberg-Marquardt inside the cube of bounds: several damping factors are tried at once, one lane each.
 
-    (JᵀJ + λ diag(JᵀJ)) δ = −Jᵀr        on the variables that no bound holds,  x⁺ = clip(x + δ)
+(JᵀJ + λ diag(JᵀJ)) δ = −Jᵀr        on the variables that no bound holds,  x⁺ = clip(x + δ)
 """
 
 from __future__ import annotations
@@ -39,7 +39,12 @@ class Solution:
 
 
 def least_squares(
-    problem: Problem, start: Array, *, limit: int = 60, tolerance: float = TOLERANCE, tell: Callable[[Progress], None] | None = None
+    problem: Problem,
+    start: Array,
+    *,
+    limit: int = 60,
+    tolerance: float = TOLERANCE,
+    tell: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """The nearest minimum of the sum of squares."""
     x, damping, history = np.clip(start, -1, 1), 1e-3, []

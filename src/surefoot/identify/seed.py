@@ -74,7 +74,9 @@ def _columns(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: floa
     return v, a, np.where(usable, torque - links, np.nan), np.broadcast_to(rec.stiffness, v.shape)
 
 
-def _regress(joints: tuple[str, ...], parts: list[tuple[Array, ...]], delay: float, physics: Physics) -> tuple[JointDynamics, float]:
+def _regress(
+    joints: tuple[str, ...], parts: list[tuple[Array, ...]], delay: float, physics: Physics
+) -> tuple[JointDynamics, float]:
     """Non-negative least squares, joint by joint; the misfit is relative to each joint's torque."""
     v, a, left, stiffness = (np.concatenate(x) for x in zip(*parts, strict=True))
     n = len(joints)
@@ -96,4 +98,6 @@ def _regress(joints: tuple[str, ...], parts: list[tuple[Array, ...]], delay: flo
         if physics.bias_form == "setpoint" and stiffness[usable, j].mean() > 0:
             values[3, j] = (answer[3] - answer[4]) / stiffness[usable, j].mean()
     armature, damping, friction, bias = values
-    return JointDynamics(joints=joints, armature=armature, damping=damping, friction=friction, bias=bias, delay=np.array([delay])), misfit
+    return JointDynamics(
+        joints=joints, armature=armature, damping=damping, friction=friction, bias=bias, delay=np.array([delay])
+    ), misfit

@@ -113,7 +113,9 @@ class Space:
         return _replace(self, base=self.base.replace(**changes))
 
 
-def make_space(joints: tuple[str, ...], prescribed: tuple[str, ...], unknowns: Unknowns, bounds: dict[str, tuple[Array, Array]]) -> Space:
+def make_space(
+    joints: tuple[str, ...], prescribed: tuple[str, ...], unknowns: Unknowns, bounds: dict[str, tuple[Array, Array]]
+) -> Space:
     """Lay out the free variables; `bounds` gives (lower, upper) per parameter, one number per joint or shared one."""
     base = JointDynamics.no_model(joints).replace(stribeck_speed=np.array([unknowns.stribeck_speed]))
     if unknowns.joint_delays:
@@ -209,7 +211,9 @@ def _tied(tie: str, entries: list[Entry], joints: tuple[str, ...]) -> list[list[
     if tie == "left-right":
         pairs = mirrored(joints)
         if not pairs:
-            raise SurefootError(f"no joint has a left or right twin by name; tie by pattern instead. Joints: {', '.join(joints)}.")
+            raise SurefootError(
+                f"no joint has a left or right twin by name; tie by pattern instead. Joints: {', '.join(joints)}."
+            )
         groups = [set(pair) for pair in pairs]
         return [[i for i, e in enumerate(entries) if e.name == n and e.index in g] for n in TIED for g in groups]
     name, _, pattern = tie.rpartition(":")

@@ -59,9 +59,7 @@ def _table(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise SurefootError(
-            f"{path.name} is not text in UTF-8 (byte {error.start}); save it as a UTF-8 CSV."
-        ) from error
+        raise SurefootError(f"{path.name} is not text in UTF-8 (byte {error.start}); save it as a UTF-8 CSV.") from error
     if "\0" in text:
         raise SurefootError(f"{path.name} contains null bytes: it is no CSV, or was cut short while written.")
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -114,9 +112,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _guess(
-    path: Path, header: list[str], joints: Sequence[str] | None
-) -> tuple[str, Sequence[str], dict[str, list[str]]]:
+def _guess(path: Path, header: list[str], joints: Sequence[str] | None) -> tuple[str, Sequence[str], dict[str, list[str]]]:
     """Columns by conventional names: `target_KNEE`, `KNEE_target`, `q_des/KNEE`, `pos1`; the longest word decides."""
     time = next((name for name in header if name.lower() in TIMES), None)
     if time is None:
@@ -137,9 +133,7 @@ def _guess(
         raise unknown(f"joint of {path.name}", wrong, tuple(joints))
     one_sided = set(by_channel["target"]) ^ set(by_channel["position"])
     if one_sided:
-        raise SurefootError(
-            _how(path, header, f"{', '.join(sorted(one_sided))} has a target or a position, but not both")
-        )
+        raise SurefootError(_how(path, header, f"{', '.join(sorted(one_sided))} has a target or a position, but not both"))
     names = tuple(spelling) if joints is None else tuple(joint for joint in joints if joint in spelling)
     complete = {c: m for c in (*CHANNELS, *FLAGS) if (m := by_channel.get(c)) and set(found) <= set(m)}
     return time, names, {c: [m[spelling[joint]] for joint in names] for c, m in complete.items()}
@@ -162,9 +156,7 @@ def _mapped(
     if wrong := [channel for channel in columns if channel not in valid]:
         raise unknown("channel in columns", wrong, valid)
     if missing := [channel for channel in ("time", "target", "position") if channel not in columns]:
-        raise SurefootError(
-            f"columns says nothing about {', '.join(missing)}; a recording needs time, target, position."
-        )
+        raise SurefootError(f"columns says nothing about {', '.join(missing)}; a recording needs time, target, position.")
     if joints is None:
         joints = _joints_in(path, header, columns)
     found: dict[str, list[str]] = {}

@@ -37,14 +37,10 @@ def load(
         fields["joints"] = _joints_for(path, fields, joints, robot)
     names = fields["joints"]
     for gain, given in (("stiffness", stiffness), ("damping", damping)):
-        order = (
-            joints if stored is not None and joints is not None and isinstance(given, Sequence | np.ndarray) else names
-        )
+        order = joints if stored is not None and joints is not None and isinstance(given, Sequence | np.ndarray) else names
         fields[gain] = _in_order(find_gain(gain, given, fields.get(gain), order, robot), order, names)
     if missing := [key for key in ("time", "target", "position") if key not in fields]:
-        raise SurefootError(
-            f"{path.name} holds no {' and no '.join(missing)}; a recording needs time, target and position."
-        )
+        raise SurefootError(f"{path.name} holds no {' and no '.join(missing)}; a recording needs time, target and position.")
     if drop_repeated:
         _drop_repeated(fields)
     fields["name"] = fields.get("name") or path.stem
@@ -54,9 +50,7 @@ def load(
     return recording
 
 
-def _read(
-    path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, robot: Robot | None
-) -> dict[str, Any]:
+def _read(path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, robot: Robot | None) -> dict[str, Any]:
     if not path.exists():
         raise SurefootError(f"there is no file {path}.")
     if not path.is_file():
@@ -82,9 +76,7 @@ def _read(
     raise SurefootError(f"cannot read '{path.name}' as a recording; its name must end in {', '.join(SUFFIXES)}.")
 
 
-def _joints_for(
-    path: Path, fields: dict[str, Any], joints: Sequence[str] | None, robot: Robot | None
-) -> tuple[str, ...]:
+def _joints_for(path: Path, fields: dict[str, Any], joints: Sequence[str] | None, robot: Robot | None) -> tuple[str, ...]:
     """Names for a file that has none: the caller's, else the robot's; their number must be the file's."""
     names = tuple(joints) if joints is not None else robot.joints if robot is not None else None
     shape = np.shape(fields.get("position", ()))

@@ -26,9 +26,7 @@ def per_joint(gain: str, value: Gains, joints: Sequence[str]) -> Array:
                 raise unknown(f"joint or pattern in {gain}", [pattern], tuple(joints))
             out[hits] = _number(gain, number)
         if missing := [joint for joint, number in zip(joints, out, strict=True) if np.isnan(number)]:
-            raise SurefootError(
-                f"{gain} is not given for {', '.join(missing)}; add a pattern such as '*' that matches."
-            )
+            raise SurefootError(f"{gain} is not given for {', '.join(missing)}; add a pattern such as '*' that matches.")
         return out
     out = _number(gain, value)
     if out.ndim > 1 or (out.ndim == 1 and out.shape != (len(joints),)):
@@ -36,9 +34,7 @@ def per_joint(gain: str, value: Gains, joints: Sequence[str]) -> Array:
     return np.broadcast_to(out, (len(joints),)).copy()
 
 
-def find_gain(
-    gain: str, given: Gains | None, stored: Array | None, joints: Sequence[str], robot: Robot | None
-) -> Array:
+def find_gain(gain: str, given: Gains | None, stored: Array | None, joints: Sequence[str], robot: Robot | None) -> Array:
     """What was passed, else what the file holds, else the robot's default; the error says what to pass."""
     if given is not None:
         return per_joint(gain, given, joints)

@@ -78,18 +78,14 @@ def read_npz(path: Path) -> dict[str, Any]:
         if not isinstance(fields.get("notes", {}), dict) or not isinstance(fields.get("name", ""), str):
             raise TypeError("name is one JSON text and notes one JSON table")
     except (TypeError, ValueError) as error:
-        raise SurefootError(
-            f"the texts in {path.name} are malformed ({error}); write it again with Recording.save."
-        ) from error
+        raise SurefootError(f"the texts in {path.name} are malformed ({error}); write it again with Recording.save.") from error
     return fields
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     """Every array in the archive; whatever is wrong with the bytes becomes one sentence."""
     if not zipfile.is_zipfile(path):
-        raise SurefootError(
-            f"{path.name} is not a complete .npz file: it was cut short, or is something else. Copy it again."
-        )
+        raise SurefootError(f"{path.name} is not a complete .npz file: it was cut short, or is something else. Copy it again.")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
@@ -98,6 +94,4 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             raise SurefootError(
                 f"{path.name} holds pickled Python objects, which can run code and are refused. Save plain arrays."
             ) from error
-        raise SurefootError(
-            f"{path.name} is damaged ({type(error).__name__}: {error}). Copy or record it again."
-        ) from error
+        raise SurefootError(f"{path.name} is damaged ({type(error).__name__}: {error}). Copy or record it again.") from error

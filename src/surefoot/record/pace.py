@@ -81,17 +81,13 @@ class _TensorUnpickler(pickle.Unpickler):
         return np.frombuffer(self.archive.read(info), dtype)
 
 
-def _rebuild(
-    storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
-) -> NDArray[Any]:
+def _rebuild(storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any) -> NDArray[Any]:
     """The tensor as an array: a strided view that must lie inside its storage."""
     if not isinstance(storage, np.ndarray) or len(size) != len(stride) or min((offset, *size, *stride)) < 0:
         raise pickle.UnpicklingError("a tensor of impossible shape")
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if 0 not in size and last >= len(storage):
-        raise pickle.UnpicklingError(
-            f"a tensor of shape {size} needs {last + 1} numbers; its storage has {len(storage)}"
-        )
+        raise pickle.UnpicklingError(f"a tensor of shape {size} needs {last + 1} numbers; its storage has {len(storage)}")
     if 0 in size:
         return np.empty(size, storage.dtype)
     steps = tuple(step * storage.itemsize for step in stride)
@@ -108,9 +104,7 @@ def read_pace(path: Path) -> dict[str, Any]:
             f"{path.name} has no tensor {', '.join(missing)}; it holds {', '.join(content) or 'nothing'}. Expected "
             "torch.save({'time': ..., 'des_dof_pos': ..., 'dof_pos': ...})."
         )
-    fields: dict[str, Any] = {
-        KEYS[key]: value for key, value in content.items() if key in KEYS and isinstance(value, np.ndarray)
-    }
+    fields: dict[str, Any] = {KEYS[key]: value for key, value in content.items() if key in KEYS and isinstance(value, np.ndarray)}
     fields["time"] = fields["time"].reshape(-1)
     fields["notes"] = {"source": f"PACE chirp file {path.name}"}
     if unused := [key for key in content if KEYS.get(key) not in fields]:
@@ -128,9 +122,7 @@ def _content(path: Path) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            root = next(name for name in names if name.endswith("data.pkl") and name.count("/") <= 1)[
-                : -len("data.pkl")
-            ]
+            root = next(name for name in names if name.endswith("data.pkl") and name.count("/") <= 1)[: -len("data.pkl")]
             if archive.getinfo(f"{root}data.pkl").file_size > LARGEST_PICKLE:
                 raise pickle.UnpicklingError("the description of the tensors is longer than 1 MB")
             big = f"{root}byteorder" in names and archive.read(f"{root}byteorder").strip() == b"big"

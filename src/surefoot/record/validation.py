@@ -58,9 +58,7 @@ def check_time(time: Array, label: str) -> None:
             "400 Hz are a good experiment. Was the file cut short, or the wrong segment chosen?"
         )
     if (bad := np.flatnonzero(~np.isfinite(time))).size:
-        raise SurefootError(
-            f"time of sample {bad[0]} is {time[bad[0]]}; every sample needs a time stamp. Remove the row."
-        )
+        raise SurefootError(f"time of sample {bad[0]} is {time[bad[0]]}; every sample needs a time stamp. Remove the row.")
     step = np.diff(time)
     if (same := np.flatnonzero(step == 0)).size:
         i = int(same[0])
@@ -114,6 +112,4 @@ def _array(field: str, value: ArrayLike | None) -> NDArray[Any]:
 def _kind(value: object, array: NDArray[Any]) -> str:
     if value is None:
         return "nothing"
-    return {"U": "text", "S": "text", "b": "booleans", "c": "complex numbers"}.get(
-        array.dtype.kind, f"{array.dtype} values"
-    )
+    return {"U": "text", "S": "text", "b": "booleans", "c": "complex numbers"}.get(array.dtype.kind, f"{array.dtype} values")

@@ -82,9 +82,7 @@ class JointDynamics:
     breakaway: Array = field(default_factory=_absent)  # τ_s: extra friction at standstill [N·m], shape (..., n)
     stribeck_speed: Array = field(default_factory=_absent)  # v_s: speed at which half of τ_s is gone [rad/s], (..., 1)
     cutoff: Array = field(default_factory=_absent)  # drive-side low-pass on the joint velocity [Hz], (..., 1)
-    tilt: Array = field(
-        default_factory=_absent
-    )  # roll and pitch of the base of a robot that hangs askew [rad], (..., 2)
+    tilt: Array = field(default_factory=_absent)  # roll and pitch of the base of a robot that hangs askew [rad], (..., 2)
     gain_scale: Array = field(default_factory=_absent)  # one factor on all gains [-], (..., 1)
 
     def __post_init__(self) -> None:

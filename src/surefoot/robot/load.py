@@ -107,9 +107,7 @@ def _from_toml(path: Path, source: str) -> Robot:
         raise SurefootError(f'{path.name} names no model: add model = "file.xml" (MJCF) or "file.urdf" under [robot].')
     file = path.parent / head["model"]
     if not file.is_file():
-        raise SurefootError(
-            f"{path.name} names the model {head['model']}, which is not there (looked beside {path.name})."
-        )
+        raise SurefootError(f"{path.name} names the model {head['model']}, which is not there (looked beside {path.name}).")
     order = head.get("joints")
     if order is not None and not (isinstance(order, list) and all(isinstance(j, str) for j in order)):
         raise SurefootError(f"joints in {path.name} is {order!r}; expected a list of joint names.")
@@ -158,13 +156,9 @@ def _with_joint_blocks(robot: Robot, blocks: Sequence[Mapping[str, Any]], where:
         _known(f"key of [[joint]] in {where}", block, KEYS)
         at = [i for i, j in enumerate(robot.joints) if fnmatchcase(j, str(block.get("match", "*")))]
         if not at:
-            raise SurefootError(
-                f"match = {block['match']!r} in {where} fits no joint; joints: {', '.join(robot.joints)}."
-            )
+            raise SurefootError(f"match = {block['match']!r} in {where} fits no joint; joints: {', '.join(robot.joints)}.")
         if not isinstance(block.get("motor", {}), Mapping):
-            raise SurefootError(
-                f"motor in {where} is {block['motor']!r}; write motor.k_i = ... (keys: {', '.join(MOTOR)})."
-            )
+            raise SurefootError(f"motor in {where} is {block['motor']!r}; write motor.k_i = ... (keys: {', '.join(MOTOR)}).")
         _known(f"motor key of [[joint]] in {where}", block.get("motor", {}), MOTOR)
         for key, value in block.items():
             if key in NUMBERS:
@@ -191,9 +185,7 @@ def _number(key: str, value: Any, where: str) -> float:
 
 def _table(key: str, value: Any, where: str) -> list[float]:
     if not isinstance(value, list) or len(value) < 2:
-        raise SurefootError(
-            f"{key} in {where} is {value!r}; expected a list of 2 or more (a fixed ratio is motor.gear_ratio)."
-        )
+        raise SurefootError(f"{key} in {where} is {value!r}; expected a list of 2 or more (a fixed ratio is motor.gear_ratio).")
     return [_number(key, x, where) for x in value]
 
 

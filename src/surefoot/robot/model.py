@@ -130,21 +130,16 @@ def _note_ignored(m: Any, names: list[str], notes: list[str]) -> None:
         ties.append(tie)
     if ties:
         notes.append(
-            f"Equality constraints are ignored in the air: {', '.join(ties)}. "
-            "Prescribe their joints (measured motion) instead."
+            f"Equality constraints are ignored in the air: {', '.join(ties)}. Prescribe their joints (measured motion) instead."
         )
     if m.ntendon:
         notes.append(f"{m.ntendon} tendons are ignored in the air.")
     if m.actuator_armature.any() or m.actuator_damping.any():
-        notes.append(
-            "Armature and damping that the model gives to its actuators are ignored: they are what a fit finds."
-        )
+        notes.append("Armature and damping that the model gives to its actuators are ignored: they are what a fit finds.")
     if m.opt.density or m.opt.viscosity:
         notes.append("The forces of the surrounding fluid (density, viscosity) are ignored.")
     if m.body_gravcomp.any():
-        notes.append(
-            "The model has gravity compensation (gravcomp): kept on moving bodies, dropped on bodies welded to them."
-        )
+        notes.append("The model has gravity compensation (gravcomp): kept on moving bodies, dropped on bodies welded to them.")
     if m.jnt_stiffnesspoly.any() or m.dof_dampingpoly.any():
         notes.append("The model has springs or dampers with polynomial coefficients.")
 

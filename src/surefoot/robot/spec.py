@@ -40,9 +40,7 @@ class Robot:
     damping: Array  # default gain D [N·m·s/rad], shape (n,); nan: unknown
     torque_limit: Array  # [N·m], shape (n,); inf: none; of the motor where `geared`
     stall_torque: Array  # torque-speed envelope at standstill [N·m], shape (n,); inf: none; of the motor where `geared`
-    no_load_speed: (
-        Array  # torque-speed envelope at zero torque [rad/s], shape (n,); inf: none; of the motor where `geared`
-    )
+    no_load_speed: Array  # torque-speed envelope at zero torque [rad/s], shape (n,); inf: none; of the motor where `geared`
     gear_position: Array  # table of gear ratios over the joint position [rad], shape (n, K), increasing
     gear_ratio: Array  # [-], shape (n, K): constant along a row without a table; nan: unknown
     geared: Array  # bool, shape (n,): the joint has a table
@@ -77,14 +75,8 @@ class Robot:
         set_("gear_position", _frozen(self.gear_position))
         set_("gear_ratio", _frozen(self.gear_ratio))
         set_("motor", {k: self._row(f"motor.{k}", v) for k, v in self.motor.items()})
-        if (
-            self.gear_position.shape != self.gear_ratio.shape
-            or self.gear_position.shape[:1] != (n,)
-            or len(self.geared) != n
-        ):
-            raise SurefootError(
-                f"{self.name}: the gear table has shape {self.gear_ratio.shape}; {n} joints need ({n}, K)."
-            )
+        if self.gear_position.shape != self.gear_ratio.shape or self.gear_position.shape[:1] != (n,) or len(self.geared) != n:
+            raise SurefootError(f"{self.name}: the gear table has shape {self.gear_ratio.shape}; {n} joints need ({n}, K).")
         self._require("lower", self.lower < self.upper, "must lie below upper")
         self._require("soft_band", self.soft_band > 0, "must be above 0")
         for name in ("torque_limit", "stall_torque", "no_load_speed"):
@@ -94,18 +86,14 @@ class Robot:
         both = np.isfinite(self.stall_torque) == np.isfinite(self.no_load_speed)
         self._require("no_load_speed", both, "and stall_torque make one envelope: give both or neither")
         self._require("gear_position", (np.diff(self.gear_position) > 0).all(axis=1), "must increase along the table")
-        self._require(
-            "gear_ratio", np.logical_not(self.geared) | (self.gear_ratio > 0).all(axis=1), "must be above 0 in a table"
-        )
+        self._require("gear_ratio", np.logical_not(self.geared) | (self.gear_ratio > 0).all(axis=1), "must be above 0 in a table")
         if self.dynamics is not None and self.dynamics.joints != self.joints:
             set_("dynamics", self.dynamics.ordered_for(self.joints))
 
     def _row(self, name: str, value: ArrayLike) -> Array:
         row = _frozen(value)
         if row.shape != (len(self.joints),):
-            raise SurefootError(
-                f"{self.name}: {name} has shape {row.shape}; expected ({len(self.joints)},), one per joint."
-            )
+            raise SurefootError(f"{self.name}: {name} has shape {row.shape}; expected ({len(self.joints)},), one per joint.")
         return row
 
     def _require(self, name: str, good: Any, rule: str) -> None:

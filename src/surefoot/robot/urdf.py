@@ -45,9 +45,7 @@ def prepare(root: ET.Element, source: str) -> tuple[str, list[str]]:
                 joint.set("type", "continuous")
             notes.append(f"Joint {joint.get('name')} has no usable range (lower < upper): it is loaded without limits.")
     if followers:
-        notes.append(
-            f"Mimic joints are ordinary joints here: {', '.join(followers)}. Prescribe them (measured motion) instead."
-        )
+        notes.append(f"Mimic joints are ordinary joints here: {', '.join(followers)}. Prescribe them (measured motion) instead.")
     notes += _fill_inertias(links, joints)
     for old in root.findall("mujoco"):
         root.remove(old)
@@ -57,9 +55,7 @@ def prepare(root: ET.Element, source: str) -> tuple[str, list[str]]:
 
 
 def _refuse_xacro(root: ET.Element, source: str) -> None:
-    if any("xacro" in str(e.tag) for e in root.iter()) or any(
-        "${" in v for e in root.iter() for v in e.attrib.values()
-    ):
+    if any("xacro" in str(e.tag) for e in root.iter()) or any("${" in v for e in root.iter() for v in e.attrib.values()):
         raise SurefootError(f"{source} is a xacro template, not a URDF. Expand it first: xacro {source} > robot.urdf")
 
 
@@ -86,9 +82,7 @@ def _fill_inertias(links: dict[str, ET.Element], joints: list[ET.Element]) -> li
         if name in moving and mass <= 0 and welded < LEAST_MASS:
             bare.append(name)
             _write_inertial(link, LEAST_MASS, LEAST_INERTIA)
-        elif mass > 0 and (
-            least <= 0 or (name in moving and welded <= mass and (mass < LEAST_MASS or least < LEAST_INERTIA))
-        ):
+        elif mass > 0 and (least <= 0 or (name in moving and welded <= mass and (mass < LEAST_MASS or least < LEAST_INERTIA))):
             thin.append(name)
             _write_inertial(link, max(mass, LEAST_MASS), LEAST_INERTIA)
         elif mass <= 0:
@@ -99,13 +93,9 @@ def _fill_inertias(links: dict[str, ET.Element], joints: list[ET.Element]) -> li
     if bare:
         notes.append(f"Moving links without mass got {LEAST_MASS:g} kg and {LEAST_INERTIA:g} kg·m²: {', '.join(bare)}.")
     if thin:
-        notes.append(
-            f"Links with no or a tiny inertia were raised to at least {LEAST_INERTIA:g} kg·m²: {', '.join(thin)}."
-        )
+        notes.append(f"Links with no or a tiny inertia were raised to at least {LEAST_INERTIA:g} kg·m²: {', '.join(thin)}.")
     if unbalanced:
-        notes.append(
-            f"Links whose inertia no body can have (A + B < C) got its mean on all axes: {', '.join(unbalanced)}."
-        )
+        notes.append(f"Links whose inertia no body can have (A + B < C) got its mean on all axes: {', '.join(unbalanced)}.")
     return notes
 
 

@@ -28,7 +28,9 @@ def _start() -> str:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return f"{llvmlite.__version__} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return (
+        f"{llvmlite.__version__} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    )
 
 
 def _machine() -> Any:

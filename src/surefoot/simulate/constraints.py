@@ -80,9 +80,7 @@ def _with_limits(
         t.do("br label %held")
         t.leave()
     t.label("held")
-    both = [
-        Value(t, t.emit_raw(f"phi {t.type} [ {a}, %{ends[0]} ], [ {b}, %{ends[1]} ]")) for a, b in zip(*found, strict=True)
-    ]
+    both = [Value(t, t.emit_raw(f"phi {t.type} [ {a}, %{ends[0]} ], [ {b}, %{ends[1]} ]")) for a, b in zip(*found, strict=True)]
     return list(both[:n]), list(both[n:])
 
 

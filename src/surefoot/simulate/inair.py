@@ -186,7 +186,9 @@ class InAir:
                      fixed["command_short"], parts[b])  # fmt: skip
             ramp = 0.0 if self.recording.command_hold else 1.0
             last = len(self.recording.time) - 1
-            result.append((kernel.call, given, (self.schedule.steps, ring, int(whole[b]), last, self.physics.timestep, 0.0, ramp)))
+            result.append(
+                (kernel.call, given, (self.schedule.steps, ring, int(whole[b]), last, self.physics.timestep, 0.0, ramp))
+            )
         return result
 
     def _alike(self, features: Features, delays: Array) -> tuple[Array, Array]:

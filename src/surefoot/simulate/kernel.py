@@ -156,7 +156,9 @@ class Step:
         inertia = {(rank[i], rank[j]): m for (i, j), m in mass.items() if i in rank and j in rank}
         for k in range(self.n):
             inertia[k, k] = inertia[k, k] + self.armature[k]
-        force = [torque[k] - self.damping[k] * self.v[k] - bias_force[free[k]] - self.spring(k) + self.load(k) for k in range(self.n)]
+        force = [
+            torque[k] - self.damping[k] * self.v[k] - bias_force[free[k]] - self.spring(k) + self.load(k) for k in range(self.n)
+        ]
         held = solve_constraints(
             t, [self.branch.links[i] for i in free], inertia, force, self.q, self.v, self.effective, self.friction_now(), has
         )

@@ -104,7 +104,10 @@ class Reference:
             joint.damping = [0.0 if given else dynamics.damping[j], 0, 0]
             joint.frictionloss = 0.0 if given else dynamics.friction[j]
             motor = spec.add_actuator(
-                target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, gaintype=mujoco.mjtGain.mjGAIN_FIXED, biastype=mujoco.mjtBias.mjBIAS_AFFINE
+                target=name,
+                trntype=mujoco.mjtTrn.mjTRN_JOINT,
+                gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+                biastype=mujoco.mjtBias.mjBIAS_AFFINE,
             )
             motor.gainprm[0] = 1.0
             motor.forcelimited = True
@@ -158,7 +161,11 @@ class _Drive:
         else:
             model.actuator_biasprm[:, 1] = -self.p * on
             model.actuator_biasprm[:, 2] = -self.d * self.share * on
-            explicit = self.p * (self.target[i] + self.dynamics.bias) + self.d * (self.rate[i] - (1 - self.share) * old) + self.forward[i]
+            explicit = (
+                self.p * (self.target[i] + self.dynamics.bias)
+                + self.d * (self.rate[i] - (1 - self.share) * old)
+                + self.forward[i]
+            )
             data.ctrl[:] = explicit * on
             model.actuator_forcerange[:, 0], model.actuator_forcerange[:, 1] = np.maximum(low, -1e30), np.minimum(high, 1e30)
         self.saturated += ((computed <= low) | (computed >= high)) & (on > 0)

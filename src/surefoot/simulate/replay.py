@@ -65,7 +65,9 @@ def engine(robot: Robot, recording: Recording, physics: Physics, *, choice: Choi
         return Reference(robot, recording, physics)
 
 
-def replay(robot: Robot, recording: Recording, dynamics: JointDynamics, *, physics: Physics | None = None, choice: Choice = "auto") -> Replay:
+def replay(
+    robot: Robot, recording: Recording, dynamics: JointDynamics, *, physics: Physics | None = None, choice: Choice = "auto"
+) -> Replay:
     """One candidate through one recording."""
     recording = recording if recording.joints == dynamics.joints else recording.ordered_for(dynamics.joints)
     used = engine(robot, recording, physics or Physics(), choice=choice)

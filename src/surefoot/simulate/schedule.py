@@ -85,5 +85,7 @@ def _motion(recording: Recording, grid: Array, h: float, given: Array) -> Array:
     for j in np.flatnonzero(given):
         q = np.interp(grid, recording.time - recording.time[0], recording.position[:, j])
         for order in range(3):
-            motion[:, order, j] = savgol_filter(q, window, min(3, window - 1), deriv=order, delta=h) if window > 2 else q * (order == 0)
+            motion[:, order, j] = (
+                savgol_filter(q, window, min(3, window - 1), deriv=order, delta=h) if window > 2 else q * (order == 0)
+            )
     return motion

@@ -121,7 +121,9 @@ class Trace:
     def splat(self, scalar: str) -> Value:
         """Repeat a scalar in every lane."""
         one = self.emit_raw(f"insertelement {self.type} poison, {self.scalar} {scalar}, i64 0")
-        return Value(self, self.emit_raw(f"shufflevector {self.type} {one}, {self.type} poison, <{self.lanes} x i32> zeroinitializer"))
+        return Value(
+            self, self.emit_raw(f"shufflevector {self.type} {one}, {self.type} poison, <{self.lanes} x i32> zeroinitializer")
+        )
 
     def load_row(self, pointer: str, row: int | str) -> Value:
         """One vector from an array of rows of lanes."""

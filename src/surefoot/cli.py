@@ -1,0 +1,401 @@
+"""The command line: one short function per arrow of the method. Each prints what it found, where it is, and what comes next."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from surefoot.errors import SurefootError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from surefoot.identify import Fit, Progress, Unknowns
+    from surefoot.record import Recording
+    from surefoot.robot import Robot
+
+Files = Annotated[tuple[Path, ...], tyro.conf.Positional]
+Name = Annotated[str, tyro.conf.Positional]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read recordings that lack something."""
+
+    stiffness: tuple[str, ...] = ()
+    """P gain in force [N·m/rad]: one number, one per joint, or PATTERN=NUMBER. Default: the file's, then the robot's."""
+    damping: tuple[str, ...] = ()
+    """D gain in force [N·m·s/rad], likewise."""
+    joints: tuple[str, ...] = ()
+    """Joint names in the order of the file's columns, for files that do not say."""
+    columns: Path | None = None
+    """TOML file that maps channels to CSV columns, for example: time = "t", target = "des_{joint}"."""
+    select: tuple[str, ...] = ()
+    """Use only the joints that match these patterns; the others are held at the robot's posture."""
+    prescribe: tuple[str, ...] = ()
+    """Joints (patterns) that follow their measured motion instead of being identified."""
+    hold: bool = False
+    """The drive held each command until the next, instead of interpolating."""
+    mark_held: bool = False
+    """Do not compare samples that only repeat the one before (lost packets)."""
+    drop_repeated: bool = False
+    """Drop samples whose time stamp repeats the one before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """The physics that the fit is true in, and what is free in it."""
+
+    timestep: float = 0.0025
+    """Physics step [s]; training must use the same."""
+    delay_on: Literal["command", "torque"] = "command"
+    """Where the delay sits: on the command (the paper) or on the computed torque (the authors' code)."""
+    bias_form: Literal["encoder", "setpoint"] = "encoder"
+    """The encoder reads q - bias, or the set-point is shifted by the bias."""
+    extra: tuple[Literal["load", "breakaway", "cutoff", "tilt", "gain_scale"], ...] = ()
+    """Optional parameters to find as well."""
+    joint_delays: bool = False
+    """One delay per joint."""
+    fix: tuple[str, ...] = ()
+    """NAME[:PATTERN]=VALUE keeps a parameter at a value, for example friction:LF_*=0.3."""
+    tie: tuple[str, ...] = ()
+    """left-right, PATTERN or NAME:PATTERN: one value for all these joints, for example *_KFE."""
+    bound: tuple[str, ...] = ()
+    """NAME[:PATTERN]=LOW,HIGH, for example delay=0,0.06."""
+    stribeck_speed: float = 0.1
+    """Speed [rad/s] at which half of the break-away friction is gone."""
+    engine: Literal["auto", "kernel", "mujoco"] = "auto"
+    """The compiled in-air kernel, or MuJoCo's own step."""
+
+
+Read = Annotated[Reading, tyro.conf.arg(name="")]
+Physical = Annotated[World, tyro.conf.arg(name="")]
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------------
+def robots() -> int:
+    """List the bundled robots."""
+    from surefoot import terminal
+    from surefoot.robot import Robot, bundled_names
+
+    console().print(terminal.robots([Robot.load(name) for name in bundled_names()]))
+    console().print("any MJCF, URDF or robot.toml file works as well: surefoot check my_robot.urdf chirp.npz")
+    return 0
+
+
+def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:  # noqa: B008
+    """Can these recordings identify this robot? Asked of the data alone, before any fit."""
+    from surefoot import identify, terminal
+
+    machine = load_robot(robot)
+    found = identify.check(machine, [load(machine, path, read) for path in recordings])
+    console().print(terminal.findings(found))
+    stops = sum(f.level == "stop" for f in found)
+    if stops:
+        console().print(f"[red]{stops} finding(s) would make a fit wrong; fix them first.[/red]")
+        return 1
+    console().print(f"next: surefoot identify {robot} {' '.join(map(str, recordings))} --out fit/")
+    return 0
+
+
+def identify(
+    robot: Name, recordings: Files, out: Path, held_out: tuple[Path, ...] = (), method: Literal["hybrid", "cmaes", "least-squares"] = "hybrid",
+    seed: int = 0, torque_weight: float = 0.0, population: int = 4096, generations: int = 200, max_iterations: int = 60, resume: bool = False,
+    force: bool = False, read: Read = Reading(), world: Physical = World(),  # noqa: B008
+) -> int:  # fmt: skip
+    """Find the joint dynamics that make the simulator move like the robot.
+
+    Args:
+        robot: a bundled name, a robot.toml, an MJCF or a URDF file.
+        recordings: what was commanded and measured; several may differ in gains and motion.
+        out: folder for fit.json and trajectories.npz.
+        held_out: recordings that are only scored.
+        method: hybrid (default), cmaes (the paper's protocol) or least-squares.
+        seed: the same seed gives the same bits.
+        torque_weight: weight of the measured torque in the loss; 1 counts a torque error like the position error that makes it.
+        population: candidates per generation (cmaes).
+        generations: limit of generations (cmaes).
+        max_iterations: limit of least-squares iterations.
+        resume: continue an interrupted cmaes search from OUT.
+        force: fit although the check found that the fit would be wrong.
+    """
+    from surefoot import terminal
+    from surefoot.identify import check as examine
+
+    machine = load_robot(robot)
+    fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
+    found = [f for f in examine(machine, fitted) if f.level != "ok"]
+    if found:
+        console().print(terminal.findings(found))
+    if any(f.level == "stop" for f in found) and not force:
+        raise SurefootError("the check found that a fit would be wrong (STOP above); fix it, or fit anyway with --force.")
+    fit = run(
+        machine, fitted, world, held_out=kept, method=method, seed=seed, torque_weight=torque_weight, population=population,
+        generations=generations, max_iterations=max_iterations, resume=resume, checkpoint=out / "search.npz" if method == "cmaes" else None,
+    )  # fmt: skip
+    show(fit)
+    fit.save(out)
+    console().print(f"wrote {out}/fit.json and {out}/trajectories.npz    next: surefoot validate {out} OTHER.npz --robot {robot}")
+    return 0
+
+
+def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robot: str = "", read: Read = Reading()) -> int:  # noqa: B008
+    """Replay a fit on recordings that it has not seen.
+
+    Args:
+        fit: the folder that identify wrote.
+        recordings: other motions or other gains.
+        robot: needed when the fit's robot is not a bundled one.
+    """
+    from surefoot import terminal
+    from surefoot.identify import Fit, score
+
+    known = Fit.load(fit)
+    machine = load_robot(robot or known.robot)
+    scores = []
+    for path in recordings:
+        rec = load(machine, path, read)
+        rec = rec.ordered_for(known.joints)
+        scores.append(score(machine, rec, known.dynamics, known.physics))
+    console().print(terminal.errors(scores, f"{known.robot}: the fit on recordings it has not seen"))
+    return 0
+
+
+def compare(
+    robot: Name, recordings: Files, held_out: tuple[Path, ...], only: tuple[str, ...] = (), seed: int = 0,
+    read: Read = Reading(), world: Physical = World(),  # noqa: B008
+) -> int:  # fmt: skip
+    """Which model does this robot need? Variants are fitted and ranked on the held-out recordings.
+
+    Args:
+        robot: a bundled name, a robot.toml, an MJCF or a URDF file.
+        recordings: what the variants are fitted to.
+        held_out: what they are ranked by.
+        only: fit these variants only.
+        seed: the same seed gives the same bits.
+    """
+    from surefoot import terminal
+    from surefoot.identify import compare as rank
+    from surefoot.identify import verdict
+
+    machine = load_robot(robot)
+    fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
+    with terminal.progress(console()) as bar:
+        task = bar.add_task("comparing models", total=None, note="")
+
+        def tell(name: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, note=name)
+
+        ranked = rank(
+            machine,
+            fitted,
+            held_out=kept,
+            only=only,
+            seed=seed,
+            physics=physics(world),
+            unknowns=unknowns(world),
+            tell=tell,
+            say=warn,
+        )
+    console().print(terminal.ranking(ranked))
+    console().print(verdict(ranked))
+    return 0
+
+
+def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7) -> int:
+    """Hang a simulated robot with hidden joint dynamics, record it, find them, and compare with the truth.
+
+    Args:
+        out: folder for the recordings and the fit.
+        robot: a bundled robot with published dynamics: anymal, tytan, minimal.
+        seed: draws the hidden dynamics and the noise.
+    """
+    from surefoot import terminal
+    from surefoot.demo import hidden_robot, keep
+
+    console().print(
+        f"hanging {robot} in the air: 20 s chirp at 400 Hz, coloured encoder noise and quantisation (simulated by MuJoCo)"
+    )
+    hidden = hidden_robot(robot, seed)
+    keep(hidden, out)
+    fit = run(hidden.robot, [hidden.fitted], World(), held_out=list(hidden.held_out), seed=seed)
+    table, hit, total = terminal.against_truth(fit, hidden.truth)
+    console().print(table)
+    console().print(
+        terminal.errors([*fit.recordings, *fit.held_out], "error on the fitted chirp, on other gains and on random steps")
+    )
+    summary(fit)
+    fit.save(out / "fit")
+    console().print(f"{hit} of {total} intervals contain the truth ({100 * hit / total:.0f} %; 95 % expected)")
+    console().print(f"the recordings are in {out}/, the report in {out}/fit/fit.json")
+    console().print(f"next: surefoot identify {robot} {out}/chirp.npz --held-out {out}/steps.npz --out my-fit/")
+    return 0
+
+
+# --- what the commands share -------------------------------------------------------------------------------------------------
+def console() -> Console:
+    """Where output goes; wide enough for a table when nobody is watching."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 180, highlight=False)
+
+
+def warn(text: str) -> None:
+    """A line for the user, beside the results."""
+    print(f"note: {text}", file=sys.stderr)
+
+
+def load_robot(name: str) -> Robot:
+    """The robot, and what was repaired while loading it."""
+    from surefoot.robot import Robot
+
+    machine = Robot.load(name)
+    for note in machine.notes:
+        warn(note)
+    return machine
+
+
+def load(robot: Robot, path: Path, read: Reading) -> Recording:
+    """One recording, completed from the options and the robot."""
+    from surefoot.record import Recording
+
+    columns = None
+    if read.columns is not None:
+        try:
+            columns = tomllib.loads(read.columns.read_text(encoding="utf-8"))
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SurefootError(f"cannot read the column map {read.columns}: {error}.") from None
+    rec = Recording.load(
+        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"), damping=gains(read.damping, "--damping"),
+        columns=columns, robot=robot, drop_repeated=read.drop_repeated,
+    )  # fmt: skip
+    if path.suffix == ".csv" and columns is None:
+        warn(f"{path.name}: columns taken as {rec.notes.get('columns', '')}")
+    if read.select:
+        rec = rec.select(matching(rec.joints, read.select, "--select"))
+    if read.prescribe:
+        rec = rec.prescribe(*matching(rec.joints, read.prescribe, "--prescribe"))
+    rec = rec.replace(command_hold=True) if read.hold else rec
+    return rec.mark_held() if read.mark_held else rec
+
+
+def matching(joints: tuple[str, ...], patterns: tuple[str, ...], option: str) -> list[str]:
+    """Joints that match any of the patterns."""
+    for pattern in patterns:
+        if not any(fnmatchcase(joint, pattern) for joint in joints):
+            raise SurefootError(f"{option} {pattern} matches no joint; valid: {', '.join(joints)}.")
+    return [joint for joint in joints if any(fnmatchcase(joint, pattern) for pattern in patterns)]
+
+
+def gains(words: tuple[str, ...], option: str) -> Any:
+    """A number, one per joint, or {pattern: number}."""
+    if not words:
+        return None
+    if any("=" in word for word in words):
+        return {key: value for key, value in (split(word, option, 1) for word in words)}
+    values = [split(f"x={word}", option, 1)[1] for word in words]
+    return values[0] if len(values) == 1 else values
+
+
+def split(word: str, option: str, count: int) -> tuple[str, Any]:
+    """KEY=NUMBER or KEY=LOW,HIGH."""
+    key, equals, text = word.rpartition("=")
+    try:
+        values = tuple(float(x) for x in text.split(","))
+    except ValueError:
+        values = ()
+    if not equals or len(values) != count:
+        form = "KEY=NUMBER" if count == 1 else "KEY=LOW,HIGH"
+        raise SurefootError(
+            f"{option} {word}: expected {form}, for example {option} {'delay=0.005' if count == 1 else 'delay=0,0.06'}."
+        )
+    return key, values[0] if count == 1 else values
+
+
+def physics(world: World) -> Any:
+    """The physics of a command line."""
+    from surefoot.simulate import Physics
+
+    return Physics(timestep=world.timestep, delay_on=world.delay_on, bias_form=world.bias_form)
+
+
+def unknowns(world: World) -> Unknowns:
+    """What a command line leaves free."""
+    from surefoot.identify import Unknowns
+
+    return Unknowns(
+        extra=world.extra,
+        joint_delays=world.joint_delays,
+        fixed=dict(split(word, "--fix", 1) for word in world.fix),
+        tied=world.tie,
+        bounds=dict(split(word, "--bound", 2) for word in world.bound),
+        stribeck_speed=world.stribeck_speed,
+    )
+
+
+def run(robot: Robot, fitted: list[Recording], world: World, **options: Any) -> Fit:
+    """Identify with a bar that shows stage, iteration and loss."""
+    from surefoot import terminal
+    from surefoot.identify import identify as find
+
+    with terminal.progress(console()) as bar:
+        task = bar.add_task("identifying", total=None, note="")
+
+        def tell(p: Progress) -> None:
+            bar.update(task, description=p.stage, completed=p.iteration + 1, total=p.limit, note=f"loss {p.loss:.4g} rad²")
+
+        return find(
+            robot, fitted, physics=physics(world), unknowns=unknowns(world), engine=world.engine, tell=tell, say=warn, **options
+        )
+
+
+def show(fit: Fit) -> None:
+    """A fit as tables and sentences."""
+    from surefoot import terminal
+
+    console().print(terminal.parameters(fit))
+    if fit.held_out:
+        console().print(terminal.errors(fit.held_out, "held-out recordings"))
+    summary(fit)
+
+
+def summary(fit: Fit) -> None:
+    """Shared parameters, findings and how the search ended."""
+    from surefoot import terminal
+
+    for line in terminal.shared(fit):
+        console().print(line)
+    for finding in fit.findings:
+        console().print(f"- {finding}", markup=False)
+    console().print(f"{fit.stop} {fit.rollouts} rollouts in {fit.seconds:.2f} s ({fit.method}, seed {fit.seed})", markup=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; a mistake of the user's ends in a sentence and exit code 1, never in a traceback."""
+    commands: dict[str, Callable[..., int]] = {
+        "robots": robots, "check": check, "identify": identify, "validate": validate, "compare": compare, "demo": demo,
+    }  # fmt: skip
+    try:
+        return tyro.extras.subcommand_cli_from_dict(
+            commands, prog="surefoot", args=arguments, description="Measure a robot's joints in the air; make the simulator move like it.",
+            config=(tyro.conf.OmitArgPrefixes,),
+        )  # fmt: skip
+    except SurefootError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
