@@ -47,7 +47,7 @@ _HOME = {
     "rehearse": "simulate",
     "replay": "simulate",
 }
-__all__ = ["__version__", "identify", *sorted(_HOME)]  # noqa: PLE0604
+__all__ = ["__version__", "identify", *sorted(_HOME)]
 
 try:
     __version__ = version("surefoot")

@@ -1,4 +1,4 @@
-"""The command line: one short function per arrow of the method. Each prints what it found, where it is, and what comes next."""
+"""Measure a robot's joints in the air and make the simulator move like it. Each command says what comes next."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Files = Annotated[tuple[Path, ...], tyro.conf.Positional]
 Name = Annotated[str, tyro.conf.Positional]
+Method = Literal["hybrid", "cmaes", "least-squares"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ def robots() -> int:
     return 0
 
 
-def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:  # noqa: B008
+def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:
     """Can these recordings identify this robot? Asked of the data alone, before any fit."""
     from surefoot import identify, terminal
 
@@ -106,9 +107,9 @@ def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:  # noq
 
 
 def identify(
-    robot: Name, recordings: Files, out: Path, held_out: tuple[Path, ...] = (), method: Literal["hybrid", "cmaes", "least-squares"] = "hybrid",
-    seed: int = 0, torque_weight: float = 0.0, population: int = 4096, generations: int = 200, max_iterations: int = 60, resume: bool = False,
-    force: bool = False, read: Read = Reading(), world: Physical = World(),  # noqa: B008
+    robot: Name, recordings: Files, out: Path, held_out: tuple[Path, ...] = (), method: Method = "hybrid", seed: int = 0,
+    torque_weight: float = 0.0, population: int = 4096, generations: int = 200, max_iterations: int = 60, resume: bool = False,
+    force: bool = False, read: Read = Reading(), world: Physical = World(),
 ) -> int:  # fmt: skip
     """Find the joint dynamics that make the simulator move like the robot.
 
@@ -125,6 +126,7 @@ def identify(
         max_iterations: limit of least-squares iterations.
         resume: continue an interrupted cmaes search from OUT.
         force: fit although the check found that the fit would be wrong.
+
     """
     from surefoot import terminal
     from surefoot.identify import check as examine
@@ -138,7 +140,8 @@ def identify(
         raise SurefootError("the check found that a fit would be wrong (STOP above); fix it, or fit anyway with --force.")
     fit = run(
         machine, fitted, world, held_out=kept, method=method, seed=seed, torque_weight=torque_weight, population=population,
-        generations=generations, max_iterations=max_iterations, resume=resume, checkpoint=out / "search.npz" if method == "cmaes" else None,
+        generations=generations, max_iterations=max_iterations, resume=resume,
+        checkpoint=out / "search.npz" if method == "cmaes" else None,
     )  # fmt: skip
     show(fit)
     fit.save(out)
@@ -146,23 +149,28 @@ def identify(
     return 0
 
 
-def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robot: str = "", read: Read = Reading()) -> int:  # noqa: B008
+def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robot: str = "", read: Read = Reading()) -> int:
     """Replay a fit on recordings that it has not seen.
 
     Args:
         fit: the folder that identify wrote.
         recordings: other motions or other gains.
         robot: needed when the fit's robot is not a bundled one.
+
     """
     from surefoot import terminal
     from surefoot.identify import Fit, score
 
     known = Fit.load(fit)
-    machine = load_robot(robot or known.robot)
+    try:
+        machine = load_robot(robot or known.source)
+    except SurefootError as error:
+        hint = "" if robot else f" The fit was made with {known.source}; pass --robot PATH."
+        raise SurefootError(f"{error}{hint}") from None
     scores = []
     for path in recordings:
         rec = load(machine, path, read)
-        rec = rec.ordered_for(known.joints)
+        rec = rec.select(known.joints).prescribe(*known.prescribed)
         scores.append(score(machine, rec, known.dynamics, known.physics))
     console().print(terminal.errors(scores, f"{known.robot}: the fit on recordings it has not seen"))
     return 0
@@ -170,7 +178,7 @@ def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robo
 
 def compare(
     robot: Name, recordings: Files, held_out: tuple[Path, ...], only: tuple[str, ...] = (), seed: int = 0,
-    read: Read = Reading(), world: Physical = World(),  # noqa: B008
+    read: Read = Reading(), world: Physical = World(),
 ) -> int:  # fmt: skip
     """Which model does this robot need? Variants are fitted and ranked on the held-out recordings.
 
@@ -180,6 +188,7 @@ def compare(
         held_out: what they are ranked by.
         only: fit these variants only.
         seed: the same seed gives the same bits.
+
     """
     from surefoot import terminal
     from surefoot.identify import compare as rank
@@ -203,6 +212,7 @@ def compare(
             unknowns=unknowns(world),
             tell=tell,
             say=warn,
+            engine=world.engine,
         )
     console().print(terminal.ranking(ranked))
     console().print(verdict(ranked))
@@ -216,6 +226,7 @@ def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7
         out: folder for the recordings and the fit.
         robot: a bundled robot with published dynamics: anymal, tytan, minimal.
         seed: draws the hidden dynamics and the noise.
+
     """
     from surefoot import terminal
     from surefoot.demo import hidden_robot, keep
@@ -254,10 +265,10 @@ def warn(text: str) -> None:
 
 def load_robot(name: str) -> Robot:
     """The robot, and what was repaired while loading it."""
-    from surefoot.robot import Robot
+    from surefoot.robot import Robot, bundled_names
 
     machine = Robot.load(name)
-    for note in machine.notes:
+    for note in () if name in bundled_names() else machine.notes:
         warn(note)
     return machine
 
@@ -273,8 +284,8 @@ def load(robot: Robot, path: Path, read: Reading) -> Recording:
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SurefootError(f"cannot read the column map {read.columns}: {error}.") from None
     rec = Recording.load(
-        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"), damping=gains(read.damping, "--damping"),
-        columns=columns, robot=robot, drop_repeated=read.drop_repeated,
+        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"),
+        damping=gains(read.damping, "--damping"), columns=columns, robot=robot, drop_repeated=read.drop_repeated,
     )  # fmt: skip
     if path.suffix == ".csv" and columns is None:
         warn(f"{path.name}: columns taken as {rec.notes.get('columns', '')}")
@@ -299,7 +310,7 @@ def gains(words: tuple[str, ...], option: str) -> Any:
     if not words:
         return None
     if any("=" in word for word in words):
-        return {key: value for key, value in (split(word, option, 1) for word in words)}
+        return dict(split(word, option, 1) for word in words)
     values = [split(f"x={word}", option, 1)[1] for word in words]
     return values[0] if len(values) == 1 else values
 
@@ -311,7 +322,7 @@ def split(word: str, option: str, count: int) -> tuple[str, Any]:
         values = tuple(float(x) for x in text.split(","))
     except ValueError:
         values = ()
-    if not equals or len(values) != count:
+    if not equals or len(values) != count or not values:
         form = "KEY=NUMBER" if count == 1 else "KEY=LOW,HIGH"
         raise SurefootError(
             f"{option} {word}: expected {form}, for example {option} {'delay=0.005' if count == 1 else 'delay=0,0.06'}."
@@ -384,7 +395,7 @@ def main(arguments: list[str] | None = None) -> int:
     }  # fmt: skip
     try:
         return tyro.extras.subcommand_cli_from_dict(
-            commands, prog="surefoot", args=arguments, description="Measure a robot's joints in the air; make the simulator move like it.",
+            commands, prog="surefoot", args=arguments, description=__doc__,
             config=(tyro.conf.OmitArgPrefixes,),
         )  # fmt: skip
     except SurefootError as error:

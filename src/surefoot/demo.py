@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def hidden_robot(name: str, seed: int) -> Hidden:
         bias=rng.uniform(-0.03, 0.03, robot.n),
         delay=rng.uniform(0.003, 0.012, 1),
     )
-    world = {"noise": NOISE, "colour": COLOUR, "resolution": RESOLUTION}
+    world: dict[str, Any] = {"noise": NOISE, "colour": COLOUR, "resolution": RESOLUTION}
     sweep = chirp(robot, stop_hz=8.0)
     return Hidden(
         robot=robot,

@@ -48,7 +48,7 @@ def robots(found: Sequence[Robot]) -> Table:
     for name in ("name", "joints", "mass [kg]", "P", "D", "torque limit [N·m]"):
         table.add_column(name, justify="left" if name == "name" else "right")
     for r in found:
-        limit = r.torque_limit[~r.geared]
+        limit = r.torque_limit[np.logical_not(r.geared)]
         table.add_row(
             r.name,
             str(r.n),
@@ -94,10 +94,10 @@ def parameters(fit: Fit) -> Table:
         table.add_column(head + "\n\\[mrad]" if "\n" not in head else head + " \\[mrad]", justify="right")
     none = np.sqrt(np.mean([s.rmse_no_model**2 for s in fit.recordings], axis=0))
     for j, joint in enumerate(fit.joints):
-        cells = [
-            with_interval(*(float(getattr(d, name)[j]) for d in (fit.dynamics, fit.low, fit.high)), fit.flags[name][j])
-            for name in per_joint
-        ]
+        cells = []
+        for name in per_joint:
+            value, low, high = (float(getattr(d, name)[j]) for d in (fit.dynamics, fit.low, fit.high))
+            cells.append(with_interval(value, low, high, fit.flags[name][j]))
         errors = [fit.rmse[j], none[j], *(s.rmse[j] for s in fit.held_out)]
         table.add_row(joint, *cells, *(number(1e3 * e) for e in errors))
     return table

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from surefoot.record.recording import Recording
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
-from surefoot.simulate.compiler import compiled, lanes_for
+from surefoot.simulate.compiler import INTEGERS, NUMBERS, POINTERS, compiled, lanes_for
 from surefoot.simulate.inair import InAir
 from surefoot.simulate.kernel import ARGUMENTS, _intrinsics
 from surefoot.simulate.physics import Physics
@@ -53,7 +54,7 @@ TREE = """<mujoco><compiler angle="radian"/><worldbody>
   </body>
   <body name="lone" pos="0 -0.1 0">
     <joint name="lone" axis="0 1 0"/>
-    <inertial pos="0.05 0 -0.25" mass="1" diaginertia="0.005 0.005 0.001"/>
+    <inertial pos="0.05 0 -0.25" mass="1.1" diaginertia="0.005 0.005 0.001"/>
   </body>
 </worldbody></mujoco>"""
 """Five joints in two branches: a fork, a slide, a spring, an anchor, a reference angle and a welded body."""
@@ -69,6 +70,24 @@ def load(text: str, **changes: Any) -> Robot:
         return Robot.load(path).replace(**changes)
 
 
+def random_tree(shape: list[tuple[int, list[str]]], rng: np.random.Generator) -> mujoco.MjSpec:
+    """Bodies (parent, kinds of joints) hung below earlier ones (0: the base); frames, anchors, references, inertias at random."""
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.option.gravity = rng.normal(size=3) * 5
+    bodies = [spec.worldbody]
+    for b, (parent, kinds) in enumerate(shape):
+        body = bodies[parent % len(bodies)].add_body(pos=rng.normal(size=3) * 0.2, quat=rng.normal(size=4))
+        body.explicitinertial, body.mass = True, rng.uniform(0.1, 3)
+        body.ipos, body.iquat, body.inertia = rng.normal(size=3) * 0.1, rng.normal(size=4), rng.uniform(0.01, 0.019, 3)
+        for j, kind in enumerate(kinds):
+            code = mujoco.mjtJoint.mjJNT_HINGE if kind == "hinge" else mujoco.mjtJoint.mjJNT_SLIDE
+            frame = {"axis": rng.normal(size=3), "pos": rng.normal(size=3) * 0.1, "ref": rng.uniform(-1, 1)}
+            body.add_joint(name=f"{kind}{b}{j}", type=code, **frame)
+        bodies.append(body)
+    return spec
+
+
 def tree(**changes: Any) -> Robot:
     """The five joints of TREE with gains."""
     return load(TREE, **TREE_GAINS, **changes)
@@ -79,7 +98,9 @@ def shaft(**changes: Any) -> Robot:
     return load(SHAFT, **{"stiffness": [40.0], "damping": [1.0]} | changes)
 
 
-def chirp(robot: Robot, *, seconds: float = 1.2, rate: float = 400.0, top: float = 6.0, amplitude: float = 0.25, **more: Any) -> Recording:
+def chirp(
+    robot: Robot, *, seconds: float = 1.2, rate: float = 400.0, top: float = 6.0, amplitude: float = 0.25, **more: Any
+) -> Recording:
     """Every joint swings about its posture, faster and faster; the recording claims that it followed its target."""
     time = more.pop("time", np.arange(round(seconds * rate)) / rate)
     phase = 2 * np.pi * (0.3 * time + (top - 0.3) / (2 * seconds) * time**2)
@@ -123,15 +144,26 @@ def evaluate(write: Callable[[Trace, list[Value]], list[Any]], rows: Array, *, d
     results = write(t, [t.load_row("%state", r) for r in range(len(rows))])
     for r, result in enumerate(results):
         t.store_row(result, "%out", r)
-    text = "\n".join([_intrinsics(lanes, kind), f"define void @step({ARGUMENTS}) {{", "entry:", "  br label %go", "go:", *t.code, "  ret void", "}"])
+    text = "\n".join(
+        [
+            _intrinsics(lanes, kind),
+            f"define void @step({ARGUMENTS}) {{",
+            "entry:",
+            "  br label %go",
+            "go:",
+            *t.code,
+            "  ret void",
+            "}",
+        ]
+    )
     kernel = compiled(text)
     numbers, answers = np.array(t.table or [0.0], dtype), []
     for block in range(0, rows.shape[1], lanes):
         state = np.zeros((len(rows), lanes), dtype)
         state[:, : rows.shape[1] - block] = rows[:, block : block + lanes]
         out = np.zeros((len(results), lanes), dtype)
-        pointers: list[Any] = [None] * 17
+        pointers: list[Any] = [None] * POINTERS
         pointers[0], pointers[4], pointers[11] = numbers.ctypes.data, state.ctypes.data, out.ctypes.data
-        kernel.call(*pointers, 0, 0, 0, 0, 0.0, 0.0, 0.0)
+        kernel.call(*pointers, *[0] * INTEGERS, *[0.0] * NUMBERS)
         answers.append(out)
     return np.concatenate(answers, axis=1)[:, : rows.shape[1]]

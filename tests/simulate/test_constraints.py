@@ -21,7 +21,9 @@ def chain(n: int) -> list:
     return list(branches(spec.compile())[0].links)
 
 
-def friction_forces(n: int, inertia: np.ndarray, force: np.ndarray, v: np.ndarray, friction: np.ndarray, start: np.ndarray) -> np.ndarray:
+def friction_forces(
+    n: int, inertia: np.ndarray, force: np.ndarray, v: np.ndarray, friction: np.ndarray, start: np.ndarray
+) -> np.ndarray:
     """Forces on n joints for a batch of problems: inertia (L, n, n), force, v, friction and start states (L, n)."""
     links = chain(n)
     has = Features(prescribed=(False,) * n, limited=(False,) * n, envelope=(False,) * n, gear_knots=(0,) * n, limits=(False,) * n)
@@ -29,7 +31,7 @@ def friction_forces(n: int, inertia: np.ndarray, force: np.ndarray, v: np.ndarra
     keys = [(i, j) for i in range(n) for j in range(i + 1)]
 
     def write(t, rows):  # rows 2n .. 3n of the state are where the search starts
-        f, v, start, effective, friction = (rows[k * n : (k + 1) * n] for k in range(5))
+        f, v, _, effective, friction = (rows[k * n : (k + 1) * n] for k in range(5))
         return solve_constraints(t, links, dict(zip(keys, rows[5 * n :], strict=True)), f, [0.0] * n, v, effective, friction, has)
 
     rows = [force.T, v.T, start.T, effective.T, friction.T, np.array([inertia[:, i, j] for i, j in keys])]
@@ -74,17 +76,17 @@ def test_without_friction_there_is_no_force():
 def test_a_torque_below_friction_does_not_move_a_joint_and_one_above_does():
     robot = shaft(stiffness=[1.0], damping=[0.0])
     rec = chirp(robot, top=0.5, amplitude=0.0)
-    push = [candidates(robot, friction=0, bias=np.zeros((1, 1))).replace(friction=[[1.0]], load=[[tau]]) for tau in (0.9, 1.1)]
+    push = [candidates(robot, friction=0, bias=np.zeros((1, 1))).replace(friction=[[1.0]], load=[[tau]]) for tau in (0.9, 1.5)]
     held, moved = (simulated(robot, rec, c)[0, -1, 0] for c in push)
-    assert abs(held) < 0.02  # MuJoCo's friction is regularised: it creeps
-    assert moved > 3 * abs(held)
+    assert abs(held) < 0.03  # MuJoCo's friction is regularised: it creeps
+    assert moved > 0.3
 
 
-@pytest.mark.parametrize("amplitude", [0.004, 0.05, 0.4])
-def test_sticking_and_reversal_are_mujocos(amplitude):
+@pytest.mark.parametrize(("amplitude", "friction"), [(0.02, 1.0), (0.05, 2.0), (0.4, 4.0)])
+def test_sticking_and_reversal_are_mujocos(amplitude, friction):
     robot = shaft()
     rec = chirp(robot, amplitude=amplitude)
-    dynamics = candidates(robot, 6, seed=3, friction=4.0)
+    dynamics = candidates(robot, 6, seed=3, friction=friction)
     ours, theirs = both(robot, rec, dynamics)
     np.testing.assert_allclose(ours[0], theirs[0], atol=1e-13)
     speed = np.abs(np.diff(theirs[0], axis=1)) / 0.0025
@@ -93,7 +95,9 @@ def test_sticking_and_reversal_are_mujocos(amplitude):
     assert np.abs(wrong - theirs[0]).max() > 1e-7  # one percent more friction shows
 
 
-@pytest.mark.parametrize("impedance", ["0.9 0.95 0.001 0.5 2", "0.8 0.99 0.02 0.3 1", "0.9 0.95 0.01 0.4 3", "0.9 0.9 0.001 0.5 2"])
+@pytest.mark.parametrize(
+    "impedance", ["0.9 0.95 0.001 0.5 2", "0.8 0.99 0.02 0.3 1", "0.9 0.95 0.01 0.4 3", "0.9 0.9 0.001 0.5 2"]
+)
 def test_a_joint_that_runs_into_its_stops_does_so_as_in_mujoco(impedance):
     robot = load(LIMITED.replace("range=", f'solimplimit="{impedance}" range='), stiffness=[40.0], damping=[1.0])
     rec = chirp(robot, amplitude=0.5)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
-from rigs import both, candidates, chirp, load, shaft, simulated, tree
+from rigs import both, candidates, chirp, load, random_tree, shaft, simulated, tree
 
 from surefoot.robot.drive import drive_torque, torque_bounds
 from surefoot.simulate.inair import InAir, smoothing
@@ -18,7 +19,11 @@ GEARS = {
     "gear_position": np.tile([-0.3, 0.1, 0.5], (5, 1)),
     "gear_ratio": [[np.nan] * 3, [1.0, 2.0, 1.2], [np.nan] * 3, [0.8, 1.5, 3.0], [np.nan] * 3],
 }
-GEARED = {"torque_limit": [6.0, 3.0, INF, INF, 3.0], "stall_torque": [INF, 7.0, INF, 2.0, INF], "no_load_speed": [INF, 9.0, INF, 7.0, INF]}
+GEARED = {
+    "torque_limit": [6.0, 3.0, INF, INF, 3.0],
+    "stall_torque": [INF, 7.0, INF, 2.0, INF],
+    "no_load_speed": [INF, 9.0, INF, 7.0, INF],
+}
 
 
 def wave(scale: float) -> Any:
@@ -68,9 +73,12 @@ CASES: dict[str, dict[str, Any]] = {
         "robot": LIMIT | ENVELOPE, "clamped": True, "physics": {"timestep": 0.002}, "tolerance": 1e-9,
         "recording": {"enabled": blink, "feedforward": wave(0.05), "target_velocity": wave(0.01), "prescribed": ("roll",)},
         "dynamics": {
-            "delay": lambda rng, shape: rng.uniform(0, 0.01, shape), "load": lambda rng, shape: rng.normal(size=shape),
-            "breakaway": lambda rng, shape: rng.uniform(0, 1, shape), "tilt": lambda rng, shape: rng.uniform(-0.2, 0.2, (shape[0], 2)),
-            "cutoff": lambda rng, shape: rng.uniform(30, 80, (shape[0], 1)), "gain_scale": lambda rng, shape: np.full((shape[0], 1), 1.2),
+            "delay": lambda rng, shape: rng.uniform(0, 0.01, shape),
+            "load": lambda rng, shape: rng.normal(size=shape),
+            "breakaway": lambda rng, shape: rng.uniform(0, 1, shape),
+            "tilt": lambda rng, shape: rng.uniform(-0.2, 0.2, (shape[0], 2)),
+            "cutoff": lambda rng, shape: rng.uniform(30, 80, (shape[0], 1)),
+            "gain_scale": lambda rng, shape: np.full((shape[0], 1), 1.2),
         },
     },
 }  # fmt: skip
@@ -83,7 +91,12 @@ def setting(case: dict[str, Any], *, seconds: float = 1.0) -> tuple[Any, Any, An
     channels = {k: v(robot, time) if callable(v) else v for k, v in case.get("recording", {}).items()}
     rng, shape = np.random.default_rng(7), (2, robot.n)
     extra = {k: v(rng, shape) for k, v in case.get("dynamics", {}).items()}
-    return robot, chirp(robot, seconds=seconds, **channels), candidates(robot, 2, seed=1, **extra), Physics(**case.get("physics", {}))
+    return (
+        robot,
+        chirp(robot, seconds=seconds, **channels),
+        candidates(robot, 2, seed=1, **extra),
+        Physics(**case.get("physics", {})),
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -99,7 +112,9 @@ def test_the_kernel_moves_as_mujoco_does(name):
     assert np.ptp(q_ref, axis=1).min() > 0.005  # every joint moves
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n not in ("plain", "held command") and "step" not in n and not n.endswith(" ms")])
+@pytest.mark.parametrize(
+    "name", [n for n in CASES if n not in ("plain", "held command") and "step" not in n and not n.endswith(" ms")]
+)
 def test_the_feature_makes_a_difference(name):
     """Without it the motion is another one: the comparison above would notice if both sides forgot it."""
     robot, recording, dynamics, physics = setting(CASES[name], seconds=0.5)
@@ -162,7 +177,8 @@ def test_the_drive_in_the_kernel_is_the_one_of_robot_drive(cutoff):
         seen[:, i] = old + share * (v[:, i] - old)
     expected = drive_torque(
         robot, recording.target, q, v, stiffness=recording.stiffness, damping=recording.damping, bias=dynamics.bias[:, None],
-        target_velocity=recording.target_velocity, feedforward=recording.feedforward, enabled=recording.enabled, filtered_velocity=seen,
+        target_velocity=recording.target_velocity, feedforward=recording.feedforward, enabled=recording.enabled,
+        filtered_velocity=seen,
     )  # fmt: skip
     np.testing.assert_allclose(torque, expected, atol=1e-9)
     low, high = torque_bounds(robot, q, v)
@@ -179,11 +195,17 @@ def test_without_gravity_friction_and_drive_a_joint_coasts():
     np.testing.assert_allclose(simulated(robot, recording, dynamics)[0, :, 0], 2.0 * recording.time, atol=1e-12)
 
 
-def test_any_small_robot_is_matched_also_with_two_joints_in_a_body():
-    text = """<mujoco><compiler angle="radian"/><worldbody><body quat="0.7 0.1 0.3 0.2"><joint name="a" axis="1 0.2 0" pos="0 0.1 0"/>
-      <joint name="b" axis="0 0.4 1" ref="-0.7"/><inertial pos="0.1 0 0.2" mass="2" diaginertia="0.02 0.03 0.02"/>
-      <body pos="0.1 0.1 -0.2"><joint name="c" type="slide" axis="0 1 1" pos="0.1 0 0" ref="0.2"/>
-      <inertial pos="0 0.1 0" mass="0.7" diaginertia="0.01 0.01 0.01"/></body></body></worldbody></mujoco>"""
-    robot = load(text, stiffness=[80.0, 80.0, 1500.0], damping=[2.0, 2.0, 30.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_robot_of_random_shape_moves_as_in_mujoco(seed):
+    """Forks, slides, two joints in a body, welded bodies, anchors and references; gains in proportion to its inertias."""
+    rng = np.random.default_rng(seed)
+    kinds = [["hinge"], ["slide"], ["hinge", "hinge"], ["slide", "hinge"], []]
+    spec = random_tree([(int(rng.integers(100)), kinds[k]) for k in (0, *rng.permutation(5))], rng)
+    model = spec.compile()
+    data, inertia = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, inertia)
+    size = np.diag(inertia)
+    robot = load(spec.to_xml(), stiffness=size * 20**2, damping=size * 20)
     ours, theirs = both(robot, chirp(robot), candidates(robot, 3))
-    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-12)
+    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-10)

@@ -4,34 +4,13 @@ import mujoco
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rigs import TREE
+from rigs import TREE, random_tree
 
 from surefoot.simulate.rigid_body import equations, vector
 from surefoot.simulate.tree import branches
 
 joints = st.lists(st.sampled_from(["hinge", "slide"]), max_size=2)  # of one body; none: welded to its parent
 shapes = st.lists(st.tuples(st.integers(0, 100), joints), min_size=1, max_size=6)
-
-
-def words(values: np.ndarray) -> str:
-    return " ".join(f"{x:.17g}" for x in values)
-
-
-def random_tree(shape: list[tuple[int, list[str]]], rng: np.random.Generator) -> mujoco.MjModel:
-    """Bodies hung below earlier ones (0: the base), with random frames, anchors, references and inertias."""
-    spec = mujoco.MjSpec()
-    spec.compiler.degree = False
-    spec.option.gravity = rng.normal(size=3) * 5
-    bodies = [spec.worldbody]
-    for parent, kinds in shape:
-        body = bodies[parent % len(bodies)].add_body(pos=rng.normal(size=3) * 0.2, quat=rng.normal(size=4))
-        body.explicitinertial, body.mass = True, rng.uniform(0.1, 3)
-        body.ipos, body.iquat, body.inertia = rng.normal(size=3) * 0.1, rng.normal(size=4), rng.uniform(0.01, 0.019, 3)
-        for kind in kinds:
-            code = mujoco.mjtJoint.mjJNT_HINGE if kind == "hinge" else mujoco.mjtJoint.mjJNT_SLIDE
-            body.add_joint(type=code, axis=rng.normal(size=3), pos=rng.normal(size=3) * 0.1, ref=rng.uniform(-1, 1))
-        bodies.append(body)
-    return spec.compile()
 
 
 def ours(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray, a: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +21,14 @@ def ours(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray, a: np.ndarray | No
         angle = q[dofs] - np.array([link.reference for link in branch.links])
         push = None if a is None else vector(a[dofs])
         c, entries = equations(
-            branch, vector(q[dofs]), vector(v[dofs]), vector(np.sin(angle)), vector(np.cos(angle)), vector(model.opt.gravity), float, push
+            branch,
+            vector(q[dofs]),
+            vector(v[dofs]),
+            vector(np.sin(angle)),
+            vector(np.cos(angle)),
+            vector(model.opt.gravity),
+            float,
+            push,
         )
         bias[dofs] = c
         for (i, j), value in entries.items():
@@ -63,7 +49,7 @@ def mujocos(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray) -> tuple[np.nda
 @given(shape=shapes, seed=st.integers(0, 2**32 - 1))
 def test_mass_matrix_and_bias_forces_of_any_tree_are_mujocos(shape, seed):
     rng = np.random.default_rng(seed)
-    model = random_tree(shape, rng)
+    model = random_tree(shape, rng).compile()
     q, v = rng.normal(size=model.nv) * 2, rng.normal(size=model.nv) * 5
     for mine, theirs in zip(ours(model, q, v), mujocos(model, q, v), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10)
@@ -73,7 +59,7 @@ def test_mass_matrix_and_bias_forces_of_any_tree_are_mujocos(shape, seed):
 @given(shape=shapes, seed=st.integers(0, 2**32 - 1))
 def test_a_given_acceleration_costs_mass_times_acceleration(shape, seed):
     rng = np.random.default_rng(seed)
-    model = random_tree(shape, rng)
+    model = random_tree(shape, rng).compile()
     q, v, a = rng.normal(size=(3, model.nv))
     bias, mass = ours(model, q, v)
     np.testing.assert_allclose(ours(model, q, v, a)[0], bias + mass @ a, rtol=1e-10, atol=1e-10)
@@ -81,7 +67,8 @@ def test_a_given_acceleration_costs_mass_times_acceleration(shape, seed):
 
 def test_a_pendulum_is_pulled_down_by_its_weight_times_its_lever():
     model = mujoco.MjModel.from_xml_string(
-        '<mujoco><worldbody><body><joint axis="0 1 0"/><inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>'
+        '<mujoco><worldbody><body><joint axis="0 1 0"/>'
+        '<inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>'
     )
     bias, mass = ours(model, np.array([0.4]), np.array([3.0]))
     assert np.isclose(bias[0], 2 * 9.81 * 0.5 * np.sin(0.4), rtol=1e-12)  # a steady swing about one axis adds nothing

@@ -35,7 +35,9 @@ def test_the_solution_is_that_of_a_dense_solver(parents, seed):
     full, entries = tree_matrix(parents, rng)
     right = rng.normal(size=len(parents))
     x = solve(factorise(FLOATS, entries, len(parents)), list(right))
-    np.testing.assert_allclose(full @ np.array(x, float), right, rtol=1e-8, atol=1e-8 * (1 + np.abs(full).max() * np.abs(x).max()))
+    np.testing.assert_allclose(
+        full @ np.array(x, float), right, rtol=1e-8, atol=1e-8 * (1 + np.abs(full).max() * np.abs(x).max())
+    )
 
 
 @settings(max_examples=30, deadline=None)

@@ -46,7 +46,8 @@ def test_a_joint_without_a_range_has_no_limits_and_a_margin_narrows_a_range():
 
 def test_a_ball_joint_is_refused():
     model = mujoco.MjModel.from_xml_string(
-        '<mujoco><worldbody><body><joint type="ball"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+        '<mujoco><worldbody><body><joint type="ball"/>'
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
     )
     with pytest.raises(SurefootError, match="hinge and slide"):
         branches(model)

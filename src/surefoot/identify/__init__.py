@@ -32,7 +32,7 @@ __all__ = [
 
 
 class _Verb(ModuleType):
-    """This package shares its name with its verb, so it can be called: `surefoot.identify(robot, [recording])`."""
+    """A package that shares its name with its verb and can be called: `surefoot.identify(robot, [recording])`."""
 
     def __call__(self, *args: Any, **options: Any) -> Fit:
         return identify(*args, **options)

@@ -32,7 +32,7 @@ def default_bounds(robot: Robot, recordings: Sequence[Recording], link_inertia: 
     speed = np.max([_rms(_speed(rec)) for rec in recordings], axis=0)
     speed = np.maximum(speed, 1e-3)
     stiffness = np.max([rec.stiffness for rec in recordings], axis=0)
-    travel = np.max([np.ptp(rec.position, axis=0) for rec in recordings], axis=0)
+    travel = np.max([np.ptp(bridged(rec), axis=0) for rec in recordings], axis=0)
     zero = np.zeros(len(slide))
     bias = np.where(slide, np.maximum(0.25 * travel, 1e-6), 0.2)
     armature = np.maximum(stiffness / (2 * np.pi * SLOWEST) ** 2, 5 * link_inertia)
@@ -52,7 +52,7 @@ def default_bounds(robot: Robot, recordings: Sequence[Recording], link_inertia: 
 
 def asked_torque(robot: Robot, recording: Recording) -> Array:
     """The largest torque that each drive was asked for and could give [N·m], shape (n,)."""
-    torque = recording.stiffness * (recording.target - recording.position) - recording.damping * _speed(recording)
+    torque = recording.stiffness * (recording.target - bridged(recording)) - recording.damping * _speed(recording)
     if recording.target_velocity is not None:
         torque = torque + recording.damping * recording.target_velocity
     if recording.feedforward is not None:
@@ -62,8 +62,17 @@ def asked_torque(robot: Robot, recording: Recording) -> Array:
     return np.minimum(np.percentile(np.abs(torque), 99.5, axis=0), limit)
 
 
+def bridged(recording: Recording) -> Array:
+    """Measured positions, drawn straight over samples that are not valid [rad], shape (T, n)."""
+    if recording.valid is None:
+        return recording.position
+    columns = zip(recording.position.T, recording.valid.T, strict=True)
+    bridge = lambda column, seen: np.interp(recording.time, recording.time[seen], column[seen]) if seen.any() else 0 * column  # noqa: E731
+    return np.stack([bridge(column, seen) for column, seen in columns], axis=1)
+
+
 def _speed(recording: Recording) -> Array:
-    return recording.velocity if recording.velocity is not None else np.gradient(recording.position, recording.time, axis=0)
+    return recording.velocity if recording.velocity is not None else np.gradient(bridged(recording), recording.time, axis=0)
 
 
 def _rms(x: Array) -> Array:

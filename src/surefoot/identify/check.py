@@ -31,7 +31,7 @@ def check(robot: Robot, recordings: Sequence[Recording] | Recording) -> list[Fin
     for recording in recordings:
         found, case = _fitting(robot, recording)
         if case is not None:
-            found = _staged(case)
+            found += _staged(case)
             if not _stops(found):
                 sound.append(case)
         findings += found
@@ -67,12 +67,17 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
             foreign,
         )
     if missing := [joint for joint in robot.joints if joint not in recording.joints]:
-        return stop(
-            f"the recording lacks {', '.join(missing)}, whose motion acts on the other joints.",
-            "log every joint; joints that cannot be identified go in as prescribed: recording.prescribe(...).",
-            missing,
+        absent = Finding(
+            level="warn",
+            subject="joints",
+            message=f"the recording lacks {', '.join(missing)}; they are taken to rest at the robot's posture.",
+            remedy="if they moved, log them too; what cannot be identified can follow its measured motion: --prescribe JOINT.",
+            joint=", ".join(missing),
+            recording=recording.name,
         )
-    joints = [joint for joint in robot.joints if joint not in recording.prescribed]
+    else:
+        absent = None
+    joints = [joint for joint in robot.joints if joint in recording.joints and joint not in recording.prescribed]
     if not joints:
         return stop("every joint is prescribed, so there is nothing to identify.", "recording.prescribe().", recording.joints)
-    return [], Case(robot=robot, recording=recording.select(joints))
+    return [absent] if absent else [], Case(robot=robot, recording=recording.select(joints))

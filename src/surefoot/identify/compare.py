@@ -14,6 +14,7 @@ from surefoot.identify.unknowns import Unknowns
 from surefoot.record.recording import Recording
 from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics
+from surefoot.simulate.replay import Choice
 
 GAIN = 0.05  # relative reduction of the held-out error that makes a variant worth its parameters
 
@@ -62,7 +63,7 @@ def variants(physics: Physics | None = None, unknowns: Unknowns | None = None) -
 def compare(
     robot: Robot, recordings: Sequence[Recording], *, held_out: Sequence[Recording], only: Sequence[str] = (), seed: int = 0,
     physics: Physics | None = None, unknowns: Unknowns | None = None, tell: Callable[[str, int, int], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None, engine: Choice = "auto",
 ) -> list[Ranked]:  # fmt: skip
     """Every variant, the best on the held-out recordings first."""
     if not held_out:
@@ -78,7 +79,14 @@ def compare(
         if tell:
             tell(variant.name, i, len(chosen))
         fit = identify(
-            robot, recordings, held_out=held_out, seed=seed, physics=variant.physics, unknowns=variant.unknowns, say=say
+            robot,
+            recordings,
+            held_out=held_out,
+            seed=seed,
+            physics=variant.physics,
+            unknowns=variant.unknowns,
+            say=say,
+            engine=engine,
         )
         free = sum(flag != "fixed" for name in fit.parameters for flag in fit.flags[name])
         ranked.append(
@@ -97,8 +105,8 @@ def verdict(ranked: Sequence[Ranked]) -> str:
     paper = next((r for r in ranked if r.variant.name == "paper"), best)
     gain = 1 - best.held_out / paper.held_out if paper.held_out > 0 else 0.0
     if best is paper or gain < GAIN:
-        return f"The paper's model is enough: no variant lowers the held-out error by more than {100 * max(gain, 0):.1f} %."
+        return f"The paper's model is enough: no variant lowers the held-out error by as much as {100 * GAIN:.0f} %."
     return (
-        f"This robot asks for '{best.variant.name}' ({best.variant.meaning}): it lowers the held-out error by {100 * gain:.0f} %, "
-        f"from {1e3 * paper.held_out:.3g} to {1e3 * best.held_out:.3g} mrad."
+        f"This robot asks for '{best.variant.name}' ({best.variant.meaning}): it lowers the held-out error by {100 * gain:.0f} "
+        f"%, from {1e3 * paper.held_out:.3g} to {1e3 * best.held_out:.3g} mrad."
     )

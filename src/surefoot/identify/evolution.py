@@ -8,9 +8,11 @@ bits, for its whole state, random generator included, is arrays and numbers.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from cmaes import CMA
@@ -37,6 +39,7 @@ class Evolution:
         self.rng = np.random.default_rng(seed)
         self.best, self.loss = start.copy(), np.inf
         self.history: list[float] = []
+        self.flat = False  # the last generation's losses hardly differed
 
     def ask(self) -> Array:
         """A generation (N, d) inside the cube."""
@@ -63,41 +66,45 @@ class Evolution:
         self.history.append(self.loss)
         worst = loss[finite].max()
         self.cma.tell([(row, float(value)) for row, value in zip(x, np.where(finite, loss, 10 * worst), strict=True)])
-        return bool(worst - loss[k] < FLAT * loss[k])
+        self.flat = bool(worst - loss[k] < FLAT * loss[k])
+        return self.flat
 
     # --- stop and go on ------------------------------------------------------------------------------------------------------
     def save(self, path: Path, key: str) -> None:
         """The whole state; `key` names the problem that it belongs to."""
         arrays = {name: np.array(getattr(self.cma, name)) for name in STATE}
         words = {name: getattr(self.cma, name) for name in PLAIN}
-        words |= {"key": key, "rng": self.rng.bit_generator.state, "loss": self.loss, "population": self.cma.population_size}
+        words |= {"key": key, "rng": self.rng.bit_generator.state, "loss": self.loss, "flat": self.flat}
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part.npz")
-        np.savez(part, best=self.best, history=np.array(self.history), words=np.array(json.dumps(words)), **arrays)
+        np.savez(
+            part, allow_pickle=False, best=self.best, history=np.array(self.history), words=np.array(json.dumps(words)), **arrays
+        )
         part.replace(path)
 
     def load(self, path: Path, key: str) -> None:
         """Continue from a saved state of the same problem."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 words = json.loads(str(file["words"]))
                 if words["key"] != key:
                     raise SurefootError(
-                        f"{path} belongs to another search (recordings, unknowns, seed or population differ); use another --out or drop --resume."
+                        f"{path} belongs to another search (recordings, unknowns, seed or population differ); "
+                        "use another --out or drop --resume."
                     )
                 for name in STATE:
                     setattr(self.cma, name, file[name])
                 self.best, self.history = file["best"], file["history"].tolist()
-        except (OSError, KeyError, ValueError, EOFError) as error:
+                for name in PLAIN:
+                    setattr(self.cma, name, words[name])
+                self.rng.bit_generator.state = words["rng"]
+                self.loss, self.flat = words["loss"], words["flat"]
+        except (OSError, KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error) as error:
             if isinstance(error, SurefootError):
                 raise
             raise SurefootError(f"{path} is not a saved search: {error}. Delete it and start again without --resume.") from None
-        for name in PLAIN:
-            setattr(self.cma, name, words[name])
         cma: Any = self.cma
         cma._B = cma._D = None
-        self.rng.bit_generator.state = words["rng"]
-        self.loss = words["loss"]
 
 
 def evolve(
@@ -107,16 +114,15 @@ def evolve(
     """Generation after generation until they are flat, the limit is reached or the user stops."""
     stop = Stop.LIMIT
     try:
-        while len(search.history) < generations:
+        while not search.flat and len(search.history) < generations:
             x = search.ask()
-            flat = search.tell(x, loss(x))
+            search.tell(x, loss(x))
             if keep:
                 keep()
             if tell:
                 tell(Progress(stage="cma-es", iteration=len(search.history) - 1, loss=search.loss, limit=generations))
-            if flat:
-                stop = Stop.SPREAD
-                break
+        if search.flat:
+            stop = Stop.SPREAD
     except KeyboardInterrupt:
         stop = Stop.INTERRUPTED
     return Solution(x=search.best, loss=search.loss, stop=stop, history=tuple(search.history))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -43,7 +45,9 @@ class Fit:
     """Joint dynamics with 95 % intervals."""
 
     robot: str
+    source: str  # where the robot came from: a bundled name or a file
     joints: tuple[str, ...]
+    prescribed: tuple[str, ...]  # joints that followed their measured motion
     dynamics: JointDynamics  # the answer
     low: JointDynamics  # 95 % interval
     high: JointDynamics
@@ -80,7 +84,9 @@ class Fit:
         return {
             "format": FORMAT,
             "robot": self.robot,
+            "source": self.source,
             "joints": list(self.joints),
+            "prescribed": list(self.prescribed),
             "timestep": self.physics.timestep,
             "delay_on": self.physics.delay_on,
             "bias_form": self.physics.bias_form,
@@ -140,7 +146,7 @@ class Fit:
             if data["format"] != FORMAT:
                 raise SurefootError(f"{path} has format {data['format']}; this version of surefoot reads {FORMAT}.")
             return cls._of(data, path.parent / "trajectories.npz")
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             if isinstance(error, SurefootError):
                 raise
             raise SurefootError(f"{path} is not a fit written by surefoot: {type(error).__name__} {error}.") from None
@@ -158,13 +164,15 @@ class Fit:
         }
         arrays: dict[str, Array] = {}
         if trajectories.is_file():
-            with np.load(trajectories, allow_pickle=False) as file:
+            with trajectories.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = dict(file)
         scores = [_score(s, arrays, f"_{i}" if i else "") for i, s in enumerate([*data["recordings"], *data["held_out"]])]
         count = len(data["recordings"])
         return cls(
             robot=data["robot"],
+            source=data["source"],
             joints=joints,
+            prescribed=tuple(data["prescribed"]),
             dynamics=kinds["value"],
             low=kinds["low"],
             high=kinds["high"],

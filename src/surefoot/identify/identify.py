@@ -6,6 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, get_args
@@ -15,7 +16,7 @@ import numpy as np
 from surefoot.errors import SurefootError
 from surefoot.identify.bounds import asked_torque, default_bounds
 from surefoot.identify.fit import Fit, Score
-from surefoot.identify.flags import interval, judge
+from surefoot.identify.flags import interval, judge, misfit
 from surefoot.identify.least_squares import Progress, Solution
 from surefoot.identify.problem import Linear, Problem
 from surefoot.identify.search import find
@@ -35,7 +36,8 @@ STRONG = 0.9  # correlations that are worth showing
 
 
 def identify(
-    robot: Robot, recordings: Sequence[Recording], *, held_out: Sequence[Recording] = (), method: Method = "hybrid", seed: int = 0,
+    robot: Robot, recordings: Sequence[Recording], *, held_out: Sequence[Recording] = (), method: Method = "hybrid",
+    seed: int = 0,
     physics: Physics | None = None, unknowns: Unknowns | None = None, torque_weight: float = 0.0, engine: Choice = "auto",
     population: int = 4096, generations: int = 200, max_iterations: int = 60, checkpoint: str | Path | None = None,
     resume: bool = False, tell: Callable[[Progress], None] | None = None, say: Callable[[str], None] | None = None,
@@ -61,9 +63,9 @@ def identify(
     solution = find(
         problem, method, seed=seed, tell=tell, max_iterations=max_iterations, population=population, generations=generations,
         checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short,
-        key=_key(recordings, physics, unknowns, seed, population, torque_weight),
+        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight),
     )  # fmt: skip
-    around = problem.linearise(solution.x)
+    around = solution.around or problem.linearise(solution.x)
     if not np.isfinite(around.squares):
         raise SurefootError(str(Stop.DIVERGED))
     sure = uncertainty(around, problem.samples * recordings[0].n)
@@ -99,22 +101,28 @@ def _same_joints(
     for rec in fitted[1:]:
         if rec.prescribed != fitted[0].prescribed:
             raise SurefootError(
-                f"recordings '{first.name}' and '{rec.name}' prescribe different joints: {fitted[0].prescribed} and {rec.prescribed}."
+                f"recordings '{first.name}' and '{rec.name}' prescribe different joints: "
+                f"{fitted[0].prescribed} and {rec.prescribed}."
             )
     if len(fitted[0].prescribed) == len(joints):
         raise SurefootError("every joint is prescribed; leave at least one to identify.")
     return fitted, [rec.ordered_for(joints) for rec in held_out]
 
 
-def _key(recordings: Sequence[Recording], physics: Physics, unknowns: Unknowns, seed: int, population: int, weight: float) -> str:
+def _key(
+    robot: Robot, recordings: Sequence[Recording], physics: Physics, unknowns: Unknowns, seed: int, population: int, weight: float
+) -> str:  # fmt: skip
     """Names a search: a saved one is continued only by the same."""
-    text = repr(([rec.hash for rec in recordings], physics, unknowns, seed, population, weight))
+    drives = [robot.torque_limit, robot.stall_torque, robot.no_load_speed, robot.gear_position, robot.gear_ratio]
+    machine = (robot.model, [row.tolist() for row in drives])
+    text = repr((machine, [rec.hash for rec in recordings], physics, unknowns, seed, population, weight))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _report(
-    problem: Problem, space: Space, solution: Solution, around: Linear, sure: Uncertainty, held_out: Sequence[Recording], method: str,
-    seed: int, seconds: float, links: Array, unknowns: Unknowns, *, rollouts: int, say: Callable[[str], None], choice: Choice,
+    problem: Problem, space: Space, solution: Solution, around: Linear, sure: Uncertainty, held_out: Sequence[Recording],
+    method: str, seed: int, seconds: float, links: Array, unknowns: Unknowns, *, rollouts: int, say: Callable[[str], None],
+    choice: Choice,
 ) -> Fit:  # fmt: skip
     """Simulate the answer again and put everything that is known about it together."""
     robot, recordings, physics = problem.robot, problem.recordings, problem.physics
@@ -128,13 +136,20 @@ def _report(
         (labels[i], labels[j], float(sure.correlation[i, j]))
         for i in range(space.size)
         for j in range(i)
-        if STRONG < abs(sure.correlation[i, j])
+        if abs(sure.correlation[i, j]) > STRONG
     ]
     strong.sort(key=lambda pair: -abs(pair[2]))
+    free = np.array([joint not in recordings[0].prescribed for joint in dynamics.joints])
+    rmse, scatter = (
+        np.sqrt(np.mean(np.square(x), axis=0)) for x in ([s.rmse for s in scores], [_scatter(r) for r in recordings])
+    )
+    findings += misfit(dynamics.joints, np.where(free, rmse, 0.0), scatter)
     findings += _saturated(scores)
     return Fit(
         robot=robot.name,
+        source=robot.source,
         joints=dynamics.joints,
+        prescribed=recordings[0].prescribed,
         dynamics=dynamics,
         low=low,
         high=high,
@@ -150,12 +165,7 @@ def _report(
         rollouts=rollouts,
         stop=str(solution.stop),
         history=solution.history,
-        versions={
-            "surefoot": version("surefoot"),
-            "mujoco": version("mujoco"),
-            "numpy": version("numpy"),
-            "python": platform.python_version(),
-        },
+        versions=_versions(),
         unknowns={
             "extra": list(unknowns.extra),
             "joint_delays": unknowns.joint_delays,
@@ -165,6 +175,11 @@ def _report(
         },
         loss=around.squares / problem.samples,
     )
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("surefoot", "mujoco", "numpy")} | {"python": platform.python_version()}
 
 
 def _scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynamics, links: Array) -> dict[str, Array]:
@@ -187,7 +202,8 @@ def _scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynami
 
 
 def score(
-    robot: Robot, rec: Recording, dynamics: JointDynamics, physics: Physics, *, used: Engine | None = None, choice: Choice = "auto"
+    robot: Robot, rec: Recording, dynamics: JointDynamics, physics: Physics, *, used: Engine | None = None, choice: Choice =
+    "auto"
 ) -> Score:  # fmt: skip
     """Error of some joint dynamics on a recording, beside that of no model at all."""
     used = used or engine(robot, rec, physics, choice=choice)
@@ -211,6 +227,13 @@ def score(
         simulated=position[0],
         no_model=position[1],
         saturated=saturated[0] / steps,
+    )
+
+
+def _scatter(rec: Recording) -> Array:
+    """How far encoder readings scatter around a smooth course [rad], shape (n,): their third differences, robustly."""
+    return np.median(np.abs(np.diff(rec.position, 3, axis=0)), axis=0) / (0.6745 * np.sqrt(20.0)) + 1e-4 * np.ptp(
+        rec.position, axis=0
     )
 
 

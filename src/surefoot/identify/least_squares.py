@@ -15,7 +15,12 @@ from surefoot.identify.stop import Stop
 
 Array = np.ndarray
 SPREAD = 10.0 ** np.arange(-3, 5)  # damping factors tried at once, around the last good one
-TOLERANCE = 1e-9  # relative decrease of the sum of squares that still counts as progress
+SEEN = 1e-9  # length of a variable's Jacobian column, relative to the longest, below which it is rounding
+LEAST = 1e-6  # damping around which factors are tried at the least, so that a longer reach gets to short steps
+TOLERANCE = 1e-9  # relative decrease of the sum of squares that still counts as progress: a hundredth of an interval
+REACH = 0.5  # the farthest that one step may move a variable, as a part of half the bounds' width
+NEARLY = 1e-5  # a gain that no step realises is rounding, or the corners of dry friction, as long as it is this small
+EXACT = 1e-12  # [rad] rms error at which a fit of noise-free data is done
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +41,7 @@ class Solution:
     loss: float  # [rad²]
     stop: Stop
     history: tuple[float, ...]  # loss of each iteration or generation
+    around: Linear | None = None  # derivatives at x, where the search has them anyway
 
 
 def least_squares(
@@ -48,7 +54,7 @@ def least_squares(
 ) -> Solution:
     """The nearest minimum of the sum of squares."""
     x, damping, history = np.clip(start, -1, 1), 1e-3, []
-    squares = np.inf
+    squares, last = np.inf, None
     stop = Stop.LIMIT
     try:
         for iteration in range(limit):
@@ -60,42 +66,56 @@ def least_squares(
             history.append(squares / problem.samples)
             if tell:
                 tell(Progress(stage="least squares", iteration=iteration, loss=history[-1], limit=limit))
-            factors = np.maximum(damping * SPREAD, 1e-12)
-            steps = np.array([_step(around, factor) for factor in factors])
-            values = problem.squares(steps).sum(axis=(1, 2))
-            best = int(np.argmin(values))
-            if not values[best] < squares * (1 - tolerance):
-                stop = Stop.CONVERGED if _stationary(around) else Stop.NO_PROGRESS
-                break
-            x, damping, squares = steps[best], factors[best], float(values[best])
-            if squares < 1e-30 * problem.samples:
+            last = around
+            if squares < EXACT**2 * problem.samples or _gain(around) <= tolerance * squares:
                 stop = Stop.CONVERGED
                 break
+            for reach in (1.0, SPREAD[-1] / SPREAD[0]):  # where all of these steps are too long, shorter ones
+                factors = damping * reach * SPREAD
+                steps = np.array([_step(around, factor) for factor in factors])
+                values = problem.squares(steps).sum(axis=(1, 2))
+                best = int(np.argmin(values))
+                if values[best] < squares * (1 - tolerance):
+                    break
+            if not values[best] < squares * (1 - tolerance):
+                stop = Stop.CONVERGED if _gain(around) <= NEARLY * squares else Stop.NO_PROGRESS
+                break
+            x, damping, squares, last = steps[best], max(factors[best], LEAST), float(values[best]), None
     except KeyboardInterrupt:
         stop = Stop.INTERRUPTED
-    return Solution(x=x, loss=squares / problem.samples, stop=stop, history=tuple(history))
+    return Solution(x=x, loss=squares / problem.samples, stop=stop, history=tuple(history), around=last)
 
 
 def _step(around: Linear, factor: float) -> Array:
-    """The damped Gauss-Newton step on the free variables; those that it pushes against a bound are held and it is solved again."""
+    """The damped Gauss-Newton step, no farther than `REACH` and the bounds.
+
+    A variable that the step would take farther is put there, and the others are solved again for that; one that a bound holds
+    or that the data do not see stays where it is.
+    """
     x, hessian, gradient = around.x, around.hessian, around.gradient
-    scale = np.diag(hessian) + 1e-12 * np.max(np.diag(hessian), initial=1e-300)
-    free = ~(((x <= -1) & (gradient > 0)) | ((x >= 1) & (gradient < 0)))
-    for _ in range(4):
-        step = np.zeros_like(x)
-        k = np.flatnonzero(free)
-        if len(k) == 0:
-            return x
-        step[k] = -np.linalg.solve(hessian[np.ix_(k, k)] + factor * np.diag(scale[k]), gradient[k])
-        beyond = free & (np.abs(x + step) > 1) & (np.abs(x) >= 1)
+    diagonal = np.diag(hessian)
+    scale = diagonal + 1e-12 * np.max(diagonal, initial=1e-300)
+    low, high = np.maximum(-1 - x, -REACH), np.minimum(1 - x, REACH)
+    seen = diagonal > SEEN**2 * np.max(diagonal, initial=0.0)
+    free = seen & ~(((x <= -1) & (gradient > 0)) | ((x >= 1) & (gradient < 0)))
+    step = np.zeros_like(x)
+    while free.any():
+        k, fixed = np.flatnonzero(free), np.flatnonzero(~free)
+        pull = gradient[k] + hessian[np.ix_(k, fixed)] @ step[fixed]
+        step[k] = -np.linalg.solve(hessian[np.ix_(k, k)] + factor * np.diag(scale[k]), pull)
+        beyond = free & ((step < low) | (step > high))
+        step = np.clip(step, low, high)
         if not beyond.any():
             break
         free &= ~beyond
-    return np.clip(x + step, -1, 1)
+    return x + step
 
 
-def _stationary(around: Linear) -> bool:
-    """Whether the undamped step would gain less than a millionth of the sum of squares."""
+def _gain(around: Linear) -> float:
+    """What the best point along the undamped step would take off the sum of squares if the problem were linear."""
     step = _step(around, 1e-9) - around.x
-    gain = -(2 * around.gradient @ step + step @ around.hessian @ step)
-    return bool(gain <= 1e-6 * around.squares)
+    slope, curve = float(-around.gradient @ step), float(step @ around.hessian @ step)
+    if slope <= 0 or curve <= 0:
+        return 0.0
+    along = min(1.0, slope / curve)
+    return 2 * along * slope - along**2 * curve

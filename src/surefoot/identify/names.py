@@ -11,7 +11,8 @@ def twin(name: str) -> str | None:
     """The name of the joint on the other side: LF_HAA and RF_HAA, FL_hip and FR_hip, left_knee and right_knee."""
     for left, right in TWINS[:3]:
         if left in name or right in name:
-            return re.sub(f"{left}|{right}", lambda m: right if m.group() == left else left, name)
+            swap = {left: right, right: left}
+            return re.sub(f"{left}|{right}", lambda m, swap=swap: swap[m.group()], name)
     word = re.match(r"^([FHRB]?)([LR])([FHB]?)(?=[_\-.]|[A-Z][a-z])", name)
     if word:
         front, side, back = word.groups()

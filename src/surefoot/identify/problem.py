@@ -16,7 +16,7 @@ from surefoot.identify.unknowns import Space
 from surefoot.record.recording import Recording
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
-from surefoot.simulate.inair import InAir
+from surefoot.simulate.inair import InAir, cores
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.replay import Choice, Engine, engine
 
@@ -59,24 +59,20 @@ class Problem:
         if torque_weight and any(rec.torque is None for rec in recordings):
             raise SurefootError("torque_weight needs measured torque in every recording; leave it at 0 or drop those without.")
         self.groups = self.engines[0].groups
-        self.reach = [self._reach(k) for k in range(space.size)]
+        self.group_of = {int(joint): g for g, joints in enumerate(self.groups) for joint in joints}
+        self.reach = self._reach()
+        self.variables = [np.array([k for k in range(space.size) if g in self.reach[k]], int) for g in range(len(self.groups))]
         self.lane_of = _colour(self.reach)
         self.samples = sum(len(rec.time) for rec in recordings)
         self.rollouts = 0
 
-    def _reach(self, variable: int) -> frozenset[int]:
-        """Branches that a variable acts on."""
-        everywhere = frozenset(range(len(self.groups)))
-        out: set[int] = set()
-        per_joint = len(self.recordings[0].joints)
+    def _reach(self) -> list[frozenset[int]]:
+        """Branches that each variable acts on."""
+        out: list[set[int]] = [set() for _ in range(self.space.size)]
         for entry, k in zip(self.space.entries, self.space.variable, strict=True):
-            if k == variable:
-                shared = entry.name in ("tilt", "gain_scale", "cutoff") or (
-                    entry.name == "delay" and self.space.base.delay.shape[-1] != per_joint
-                )
-                own = {g for g, joints in enumerate(self.groups) if entry.index in joints}
-                out |= everywhere if shared else own
-        return frozenset(out)
+            if k >= 0:
+                out[k] |= {self.group_of[entry.index]} if entry.joint else set(range(len(self.groups)))
+        return [frozenset(groups) for groups in out]
 
     # --- values ------------------------------------------------------------------------------------------------------------
     def squares(self, x: Array) -> Array:
@@ -84,11 +80,11 @@ class Problem:
         candidates = self.space.decode(x)
         self.rollouts += len(np.atleast_2d(x))
         out = []
-        for engine, rec in zip(self.engines, self.recordings, strict=True):
+        for used, rec in zip(self.engines, self.recordings, strict=True):
             valid = np.full(rec.n, len(rec.time)) if rec.valid is None else rec.valid.sum(0)
-            squares = engine.scores(candidates) * valid
+            squares = used.scores(candidates) * valid
             if self.torque_weight:
-                squares = squares + self._torque_squares(engine, rec, candidates)
+                squares = squares + self._torque_squares(used, rec, candidates)
             out.append(squares)
         return np.stack(out, axis=1)
 
@@ -110,26 +106,31 @@ class Problem:
     # --- derivatives -------------------------------------------------------------------------------------------------------
     def linearise(self, x: Array) -> Linear:
         """Residuals and forward differences, each variable stepped into the cube."""
-        d = self.space.size
         sign = np.where(x > 0, -1.0, 1.0)
         lanes = np.repeat(x[None], 1 + max(self.lane_of, default=-1) + 1, axis=0)
-        for k in range(d):
+        for k in range(self.space.size):
             lanes[1 + self.lane_of[k], k] += STEP * sign[k]
         self.rollouts += len(lanes)
         candidates = self.space.decode(lanes)
-        pieces = []
-        for r, rec in enumerate(self.recordings):
-            for joints, runs in self._runs(r, candidates):
-                group = next(g for g, members in enumerate(self.groups) if members[0] == joints[0])
-                variables = np.array([k for k in range(d) if group in self.reach[k]], dtype=int)
-                columns = [1 + self.lane_of[k] for k in variables]
-                residual = runs[..., 0] - self._measured(rec, joints)
-                jacobian = (runs[..., columns] - runs[..., :1]) * (sign[variables] / STEP)
-                if rec.valid is not None:
-                    seen = np.tile(rec.valid[:, joints], (1, runs.shape[1] // len(joints)))
-                    residual, jacobian = residual * seen, jacobian * seen[..., None]
-                pieces.append(Piece(recording=r, joints=joints, variables=variables, residual=residual, jacobian=jacobian))
-        return _assembled(x, pieces, d)
+        parts: list[tuple[Piece, Array, Array, float]] = []
+        for r in range(len(self.recordings)):
+            runs = self._runs(r, candidates)
+            parts += cores().map(lambda run, r=r: self._piece(r, run[0], run[1], sign), runs)
+        return _assembled(x, parts)
+
+    def _piece(self, r: int, joints: Array, runs: Array, sign: Array) -> tuple[Piece, Array, Array, float]:
+        """Residual and Jacobian of one branch, and its share of JᵀJ, Jᵀr and rᵀr."""
+        rec, group = self.recordings[r], self.group_of[int(joints[0])]
+        variables = self.variables[group]
+        residual = runs[..., 0] - self._measured(rec, joints)
+        jacobian = runs[..., [1 + self.lane_of[k] for k in variables]] - runs[..., :1]
+        jacobian *= sign[variables] / STEP
+        if rec.valid is not None:
+            seen = np.tile(rec.valid[:, joints], (1, runs.shape[1] // len(joints)))
+            residual, jacobian = residual * seen, jacobian * seen[..., None]
+        flat, error = jacobian.reshape(-1, len(variables)), residual.reshape(-1)
+        piece = Piece(recording=r, joints=joints, variables=variables, residual=residual, jacobian=jacobian)
+        return piece, flat.T @ flat, flat.T @ error, float(error @ error)
 
     def _measured(self, rec: Recording, joints: Array) -> Array:
         if not self.torque_weight or rec.torque is None:
@@ -143,9 +144,9 @@ class Problem:
         out = []
         if isinstance(engine, InAir):
             for block in engine.blocks(candidates, torque=scale is not None):
-                parts = [np.concatenate(block.position, axis=-1)[..., :total]]
+                parts = [block.position[..., :total]]
                 if scale is not None and block.torque is not None:
-                    parts.append(np.concatenate(block.torque, axis=-1)[..., :total] * scale[block.joints][:, None])
+                    parts.append(block.torque[..., :total] * scale[block.joints][:, None])
                 out.append((block.joints, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)))
             return out
         position, torque, _ = engine.trajectories(candidates, torque=scale is not None)
@@ -157,15 +158,14 @@ class Problem:
         return out
 
 
-def _assembled(x: Array, pieces: list[Piece], d: int) -> Linear:
-    hessian, gradient, squares = np.zeros((d, d)), np.zeros(d), 0.0
-    for piece in pieces:
-        jacobian = piece.jacobian.reshape(-1, len(piece.variables))
-        residual = piece.residual.reshape(-1)
-        hessian[np.ix_(piece.variables, piece.variables)] += jacobian.T @ jacobian
-        gradient[piece.variables] += jacobian.T @ residual
-        squares += float(residual @ residual)
-    return Linear(x=x, squares=squares, hessian=hessian, gradient=gradient, pieces=tuple(pieces))
+def _assembled(x: Array, parts: list[tuple[Piece, Array, Array, float]]) -> Linear:
+    hessian, gradient, squares = np.zeros((len(x), len(x))), np.zeros(len(x)), 0.0
+    for piece, inner, slope, own in parts:
+        hessian[np.ix_(piece.variables, piece.variables)] += inner
+        gradient[piece.variables] += slope
+        squares += own
+    pieces = tuple(piece for piece, *_ in parts)
+    return Linear(x=x, squares=squares, hessian=hessian, gradient=gradient, pieces=pieces)
 
 
 def _colour(reach: list[frozenset[int]]) -> list[int]:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from surefoot.identify.evolution import Evolution, evolve
 from surefoot.identify.least_squares import Progress, Solution, least_squares
 from surefoot.identify.problem import Problem
 from surefoot.identify.seed import seeds
+from surefoot.identify.stop import Stop
 
 Array = np.ndarray
 Tell = Callable[[Progress], None] | None
@@ -34,11 +36,15 @@ def find(problem: Problem, method: str, *, seed: int, tell: Tell = None, max_ite
     losses = problem.loss(guesses)
     start = guesses[int(np.argmin(losses))]
     local = least_squares(problem, start, limit=max_iterations, tell=tell)
-    if method == "least-squares" or not _poor(problem, local).any():
+    if method == "least-squares" or local.stop is Stop.INTERRUPTED or not _poor(problem, local).any():
         return local
-    elsewhere = _global(problem, local, seed, tell)
+    try:
+        elsewhere = _global(problem, local, seed, tell)
+    except KeyboardInterrupt:
+        return replace(local, stop=Stop.INTERRUPTED)
     second = least_squares(problem, elsewhere, limit=max_iterations, tell=tell)
-    return second if second.loss < local.loss else local
+    better = second if second.loss < local.loss else local
+    return replace(better, stop=Stop.INTERRUPTED) if second.stop is Stop.INTERRUPTED else better
 
 
 def _guesses(problem: Problem) -> Array:

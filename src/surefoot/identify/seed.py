@@ -15,10 +15,11 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.signal import savgol_filter
 
+from surefoot.identify.bounds import bridged
 from surefoot.identify.unknowns import Space
 from surefoot.record.recording import Recording
-from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.drive import torque_bounds
+from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.inverse import link_torque
 from surefoot.simulate.physics import Physics
@@ -28,7 +29,7 @@ SAMPLES = 600  # of each recording that the regression looks at
 WINDOW = 0.03  # [s] smoothing
 
 
-def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: Physics, *, delays: int = 7) -> Array:
+def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: Physics, *, delays: int = 6) -> Array:
     """Points of the cube to start from, the most plausible first, shape (delays, d)."""
     prepared = [_prepared(robot, rec) for rec in recordings]
     longest = max((e.upper for e in space.entries if e.name == "delay"), default=0.0)
@@ -45,18 +46,20 @@ def _prepared(robot: Robot, rec: Recording) -> tuple[Array, Array, Array, Array,
     """Times, smoothed q, q̇, q̈ and link torque on a thinned uniform grid."""
     rate = rec.rate
     time = np.arange(rec.time[0], rec.time[-1], 1 / rate)
-    raw = np.stack([np.interp(time, rec.time, rec.position[:, j]) for j in range(rec.n)], axis=1)
+    measured = bridged(rec)
+    raw = np.stack([np.interp(time, rec.time, measured[:, j]) for j in range(rec.n)], axis=1)
     window = max(5, int(WINDOW * rate) | 1)
     window = min(window, (len(time) - 1) | 1)
     window -= window > len(time)
-    q, v, a = (savgol_filter(raw, window, min(3, window - 1), deriv=k, delta=1 / rate, axis=0) for k in range(3))
+    order = min(3, window - 1)
+    q, v, a = (np.asarray(savgol_filter(raw, window, order, deriv=k, delta=1 / rate, axis=0)) for k in range(3))
     pick = np.unique(np.linspace(window, len(time) - 1 - window, min(SAMPLES, max(2, len(time) - 2 * window))).astype(int))
     pick = np.clip(pick, 0, len(time) - 1)
     return time[pick], q[pick], v[pick], a[pick], link_torque(robot, rec.joints, q[pick], v[pick], a[pick])
 
 
 def _columns(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: float) -> tuple[Array, Array, Array, Array]:
-    """q̇, q̈ and the left side of the regression, NaN where the drive was off or saturated."""
+    """q̇, q̈ and the left side of the regression, NaN where the drive was off or saturated or nothing valid was measured."""
     time, q, v, a, links = ready
     sample = lambda x, late=delay: np.stack([np.interp(time - late, rec.time, x[:, j]) for j in range(rec.n)], axis=1)  # noqa: E731
     torque = rec.stiffness * (sample(rec.target) - q) - rec.damping * v
@@ -69,8 +72,9 @@ def _columns(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: floa
     full_q[:, rows], full_v[:, rows] = q, v
     low, high = (bound[:, rows] for bound in torque_bounds(robot, full_q, full_v))
     usable = (torque > low) & (torque < high)
-    if rec.enabled is not None:
-        usable &= sample(rec.enabled.astype(float), 0.0) > 0.999
+    for flags in (rec.enabled, rec.valid):
+        if flags is not None:
+            usable &= sample(flags.astype(float), 0.0) > 0.999
     return v, a, np.where(usable, torque - links, np.nan), np.broadcast_to(rec.stiffness, v.shape)
 
 
@@ -96,7 +100,7 @@ def _regress(
         misfit += float((residual**2).mean() / ((right - right.mean()) ** 2).mean().clip(1e-30))
         values[:3, j] = answer[:3]
         if physics.bias_form == "setpoint" and stiffness[usable, j].mean() > 0:
-            values[3, j] = (answer[3] - answer[4]) / stiffness[usable, j].mean()
+            values[3, j] = (answer[4] - answer[3]) / stiffness[usable, j].mean()
     armature, damping, friction, bias = values
     return JointDynamics(
         joints=joints, armature=armature, damping=damping, friction=friction, bias=bias, delay=np.array([delay])

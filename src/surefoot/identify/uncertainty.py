@@ -1,7 +1,8 @@
 """How sure each parameter is: 95 % intervals that stay honest when residuals are not white.
 
-For least squares p̂ − p ≈ −H⁻¹ Jᵀr, hence cov(p̂) = H⁻¹ V H⁻¹ with H = JᵀJ and V = cov(Jᵀr). The textbook's V = σ²H takes the residuals
-for white noise; encoders, gears and what the model leaves out make them slow and correlated. Two estimates of V that do not:
+For least squares p̂ − p ≈ −H⁻¹ Jᵀr, hence cov(p̂) = H⁻¹ V H⁻¹ with H = JᵀJ and V = cov(Jᵀr). The textbook's V = σ²H takes the
+residuals for white noise; encoders, gears and what the model leaves out make them slow and correlated. Two estimates of V
+that do not:
 
     spectral   V = 1/N Σ_f S(f) J̃(f) J̃(f)*     residuals are stationary noise with the smoothed spectrum S
     blocks     V = Σ_b g_b g_bᵀ, g_b = Jᵀr over a stretch of time     residuals may grow and fade with the motion
@@ -16,11 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft, stats
 
+from surefoot.identify.least_squares import SEEN
 from surefoot.identify.problem import Linear
 
 Array = np.ndarray
 BLOCKS = 40  # stretches of time per recording
-SMOOTHING = 33  # bins of the residual's spectrum that are averaged
+SMOOTHING = 1 / 240  # part of the residual's spectrum that is averaged
 LEVEL = 0.95
 NULL = 1e-12  # eigenvalue of the scaled Hessian, relative to the largest, below which a direction is not seen at all
 
@@ -43,9 +45,10 @@ def uncertainty(around: Linear, samples: int) -> Uncertainty:
     """From the derivatives at the solution."""
     d = len(around.x)
     scale = np.sqrt(np.diag(around.hessian))
-    seen = scale > 1e-9 * scale.max(initial=0.0)
+    seen = scale > SEEN * scale.max(initial=0.0)
     unit = np.where(seen, scale, 1.0)
-    inverse = _inverse(around.hessian / np.outer(unit, unit) * np.outer(seen, seen) + np.diag(~seen * 1.0))
+    inverse, lost = _inverse(around.hessian / np.outer(unit, unit) * np.outer(seen, seen) + np.diag(~seen * 1.0))
+    seen &= ~lost
     spectral, blocks = _spectral(around, d), _blocks(around, d)
     covariances = [inverse @ (v / np.outer(unit, unit)) @ inverse / np.outer(unit, unit) for v in (spectral, blocks)]
     larger = np.max([np.diag(c) for c in covariances], axis=0)
@@ -56,30 +59,32 @@ def uncertainty(around: Linear, samples: int) -> Uncertainty:
     return Uncertainty(deviation=deviation, correlation=inverse / np.outer(spread, spread), white=white)
 
 
-def _inverse(matrix: Array) -> Array:
-    """Inverse of a symmetric matrix; directions without curvature get a huge variance instead of an error."""
+def _inverse(matrix: Array) -> tuple[Array, Array]:
+    """Inverse of a symmetric matrix with a huge variance along directions without curvature, and the variables they move."""
     values, vectors = np.linalg.eigh(matrix)
+    null = values < NULL * values.max()
+    lost = (vectors[:, null] ** 2).sum(axis=1) > 1e-6
     values = np.maximum(values, NULL * values.max())
-    return (vectors / values) @ vectors.T
+    return (vectors / values) @ vectors.T, lost
 
 
 def _spectral(around: Linear, d: int) -> Array:
     total = np.zeros((d, d))
-    kernel = np.ones(SMOOTHING) / SMOOTHING
     for piece in around.pieces:
-        length = fft.next_fast_len(len(piece.residual) + 64, real=True)
+        length = int(fft.next_fast_len(len(piece.residual) + 64, real=True) or 0)
+        width = max(3, int(SMOOTHING * length) | 1)
         for c in range(piece.residual.shape[1]):
             residual = piece.residual[:, c]
             count = max(1, np.count_nonzero(residual))
-            spectrum = np.abs(fft.rfft(residual, length)) ** 2 / count
-            mirrored = np.concatenate([spectrum[SMOOTHING:0:-1], spectrum, spectrum[-2 : -SMOOTHING - 2 : -1]])
-            smooth = np.convolve(mirrored, kernel, "same")[SMOOTHING:-SMOOTHING]
+            spectrum = np.abs(np.asarray(fft.rfft(residual, length))) ** 2 / count
+            mirrored = np.concatenate([spectrum[width:0:-1], spectrum, spectrum[-2 : -width - 2 : -1]])
+            smooth = np.convolve(mirrored, np.full(width, 1 / width), "same")[width:-width]
             weight = np.full(len(smooth), 2.0)  # both signs of the frequency
             weight[0] = 1.0
             if length % 2 == 0:
                 weight[-1] = 1.0
-            columns = fft.rfft(piece.jacobian[:, c, :], length, axis=0) * np.sqrt(smooth * weight / length)[:, None]
-            stacked = np.concatenate([columns.real, columns.imag])
+            columns = np.asarray(fft.rfft(piece.jacobian[:, c, :], length, axis=0)) * np.sqrt(smooth * weight / length)[:, None]
+            stacked = np.concatenate([np.real(columns), np.imag(columns)])
             total[np.ix_(piece.variables, piece.variables)] += stacked.T @ stacked
     return total
 

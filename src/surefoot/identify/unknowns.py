@@ -48,6 +48,7 @@ class Entry:
     name: str
     index: int
     label: str  # "LF_HAA friction", "delay"
+    joint: str  # "" where the joints share it
     lower: float
     upper: float
 
@@ -79,7 +80,7 @@ class Space:
     def values(self, x: Array) -> Array:
         """Physical values of points of the cube, shape (..., d)."""
         y = self.lower + (np.asarray(x) + 1) / 2 * (self.upper - self.lower)
-        return np.where(self.log, np.exp(y), y)
+        return np.where(self.log, np.exp(np.where(self.log, y, 0.0)), y)
 
     def slopes(self, x: Array) -> Array:
         """d value / d x, shape (d,)."""
@@ -157,7 +158,8 @@ def _entries(
                 continue
             label = f"{joints[i]} {name}" if per_joint else name
             label = f"tilt {('roll', 'pitch')[i]}" if name == "tilt" else label
-            out.append(Entry(name=name, index=i, label=label, lower=float(low[i]), upper=float(high[i])))
+            joint = joints[i] if per_joint else ""
+            out.append(Entry(name=name, index=i, label=label, joint=joint, lower=float(low[i]), upper=float(high[i])))
     return out
 
 
@@ -165,9 +167,10 @@ def _narrowed(entry: Entry, bounds: Any) -> Entry:
     if bounds is None:
         return entry
     low, high = map(float, bounds)
-    least = PARAMETERS[entry.name].least
-    if not low < high or low < least:
-        raise SurefootError(f"bounds of {entry.label} are {low:g} to {high:g}; give lower < upper, both at least {least:g}.")
+    least, open_end = PARAMETERS[entry.name].least, PARAMETERS[entry.name].positive
+    if not low < high or low < least or (open_end and low == least) or not np.isfinite([low, high]).all():
+        rule = "finite" if least == -np.inf else f"finite and {'above' if open_end else 'at least'} {least:g}"
+        raise SurefootError(f"bounds of {entry.label} are {low:g} to {high:g}; give lower < upper, both {rule}.")
     return _replace(entry, lower=low, upper=high)
 
 
@@ -176,7 +179,7 @@ def _by_key(table: Mapping[str, Any], entries: list[Entry], joints: tuple[str, .
     out: dict[int, Any] = {}
     for key, value in table.items():
         name, _, pattern = key.partition(":")
-        chosen = [i for i, e in enumerate(entries) if e.name == name and _matches(e, pattern, joints)]
+        chosen = [i for i, e in enumerate(entries) if e.name == name and (not pattern or fnmatchcase(e.joint, pattern))]
         if not chosen:
             valid = sorted({e.name for e in entries})
             if name in valid:
@@ -187,17 +190,18 @@ def _by_key(table: Mapping[str, Any], entries: list[Entry], joints: tuple[str, .
     return out
 
 
-def _matches(entry: Entry, pattern: str, joints: tuple[str, ...]) -> bool:
-    if not pattern:
-        return True
-    return PARAMETERS[entry.name].size == "joint" and fnmatchcase(joints[entry.index], pattern)
-
-
 def _variables(entries: list[Entry], fixed: Mapping[int, Any], unknowns: Unknowns, joints: tuple[str, ...]) -> Array:
     """One variable per entry, then merged by the ties."""
     leader = list(range(len(entries)))
     for tie in unknowns.tied:
         for members in _tied(tie, entries, joints):
+            held = [i for i in members if i in fixed]
+            if held and len(held) < len(members):
+                other = next(i for i in members if i not in fixed)
+                raise SurefootError(
+                    f"{entries[held[0]].label} is fixed, but tied to {entries[other].label}, which is free; "
+                    "fix both or drop the tie."
+                )
             first = min(leader[i] for i in members)
             olds = {leader[i] for i in members}
             leader = [first if x in olds else x for x in leader]
@@ -214,14 +218,20 @@ def _tied(tie: str, entries: list[Entry], joints: tuple[str, ...]) -> list[list[
             raise SurefootError(
                 f"no joint has a left or right twin by name; tie by pattern instead. Joints: {', '.join(joints)}."
             )
-        groups = [set(pair) for pair in pairs]
-        return [[i for i, e in enumerate(entries) if e.name == n and e.index in g] for n in TIED for g in groups]
-    name, _, pattern = tie.rpartition(":")
-    names = (name,) if name else TIED
-    wrong = [n for n in names if n not in PARAMETERS]
-    if wrong:
-        raise unknown("parameter in tie", wrong, [p for p in PARAMETERS if PARAMETERS[p].size == "joint"])
-    members = {j for j, joint in enumerate(joints) if fnmatchcase(joint, pattern)}
-    if len(members) < 2:
-        raise SurefootError(f"tie {tie!r} matches {len(members)} joints; at least 2 are needed. Joints: {', '.join(joints)}.")
-    return [[i for i, e in enumerate(entries) if e.name == n and e.index in members] for n in names]
+        groups, names = [{joints[i] for i in pair} for pair in pairs], TIED
+    else:
+        name, _, pattern = tie.rpartition(":")
+        names = (name,) if name else TIED
+        valid = sorted({e.name for e in entries if e.joint})
+        if wrong := [n for n in names if n not in valid]:
+            known = PARAMETERS.get(wrong[0])
+            hint = "; joints share this one" if known else ""
+            hint = "; switch it on with --extra" if known and known.size == "joint" else hint
+            raise SurefootError(f"unknown parameter {wrong[0]!r} in tie {tie!r}; valid: {', '.join(valid)}{hint}.")
+        groups = [{joint for joint in joints if fnmatchcase(joint, pattern)}]
+        if len(groups[0]) < 2:
+            raise SurefootError(
+                f"tie {tie!r} matches {len(groups[0])} joints; at least 2 are needed. Joints: {', '.join(joints)}."
+            )
+    tied = [[i for i, e in enumerate(entries) if e.name == n and e.joint in g] for n in names for g in groups]
+    return [members for members in tied if members]

@@ -42,8 +42,8 @@ def chirp(
 
 
 def steps(
-    robot: Robot, *, duration: float = 20.0, dwell: float = 0.5, amplitude: ArrayLike | None = None, centre: ArrayLike | None = None,
-    rate: float = 400.0, seed: int = 0,
+    robot: Robot, *, duration: float = 20.0, dwell: float = 0.5, amplitude: ArrayLike | None = None,
+    centre: ArrayLike | None = None, rate: float = 400.0, seed: int = 0,
 ) -> Excitation:  # fmt: skip
     """Independent random targets for every joint, each held for `dwell` seconds; the first one is the centre."""
     time = np.arange(round(duration * rate)) / rate

@@ -146,8 +146,8 @@ class JointDynamics:
         """The same dynamics with some parameters changed."""
         return _replace(self, **changes)
 
-    def lane(self, i: int | tuple[int, ...]) -> Self:
-        """One candidate of a batch."""
+    def lane(self, i: Any) -> Self:
+        """One candidate of a batch, or, by an index array or slice, some of them."""
         return type(self)(joints=self.joints, **{k: v[i] for k, v in self.arrays().items()})
 
     @classmethod

@@ -63,7 +63,9 @@ def _bundled() -> Any:
 
 
 def load_robot(source: str | Path) -> Robot:
-    """A robot from a bundled name, a robot.toml, or any MJCF or URDF file."""
+    """A robot from a bundled name, a robot.toml, any MJCF or URDF file, or XML text."""
+    if isinstance(source, str) and source.lstrip().startswith("<"):
+        return _from_model(read_model(source), "XML text")
     if isinstance(source, str) and source in bundled_names():
         with resources.as_file(_bundled()) as folder:
             return _from_toml(folder / f"{source}.toml", source)

@@ -6,11 +6,13 @@ import ctypes
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-POINTERS, INTEGERS, NUMBERS = 17, 4, 3  # the kernel's arguments, in this order
+CHECKSUM = 32  # bytes of SHA-256 in front of the machine code in a cached file
+POINTERS, INTEGERS, NUMBERS = 17, 5, 3  # the kernel's arguments, in this order
 SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * POINTERS, *[ctypes.c_int64] * INTEGERS, *[ctypes.c_double] * NUMBERS)
 
 
@@ -34,7 +36,7 @@ def _start() -> str:
 
 
 def _machine() -> Any:
-    """This machine as LLVM's target; an engine takes its own away."""
+    """The machine at hand as LLVM's target; an engine takes its own away."""
     import llvmlite.binding as llvm
 
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -58,15 +60,12 @@ class Compiled:
 
         digest = hashlib.sha256(f"{_start()}\n{text}".encode()).hexdigest()[:32]
         path = cache_folder() / f"{digest}.o"
-        self.cached = path.is_file()
-        code = path.read_bytes() if self.cached else _compile(text)
-        try:
-            self._load(llvm, code)
-        except RuntimeError:  # a damaged file in the cache
-            self.cached, code = False, _compile(text)
-            self._load(llvm, code)
-        if not self.cached:
+        code = _kept(path)
+        self.cached = code is not None
+        if code is None:
+            code = _compile(text)
             _keep(path, code)
+        self._load(llvm, code)
 
     def _load(self, llvm: Any, code: bytes) -> None:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
@@ -87,15 +86,33 @@ def _compile(text: str) -> bytes:
     return machine.emit_object(module)
 
 
+def _kept(path: Path) -> bytes | None:
+    """The kernel in the cache.
+
+    None if there is none, or if its checksum says that the file is damaged (loading it would crash).
+    """
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    checksum, code = content[:CHECKSUM], content[CHECKSUM:]
+    return code if hashlib.sha256(code).digest() == checksum else None
+
+
 def _keep(path: Path, code: bytes) -> None:
-    """Store a compiled kernel; a cache that cannot be written to is no reason to stop."""
+    """Store a compiled kernel behind its checksum; a cache that cannot be written to is no reason to stop."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(code)
-        os.replace(file.name, path)
+        handle, name = tempfile.mkstemp(dir=path.parent)
     except OSError:
         return
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        os.replace(name, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(name)
 
 
 @lru_cache(maxsize=256)

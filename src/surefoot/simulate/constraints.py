@@ -4,11 +4,12 @@ MuJoCo minimises over the accelerations a
 
     ½ (a − M⁻¹f)ᵀ M (a − M⁻¹f) + Σ s_i(a_i − a_ref,i)
 
-where s_i is a Huber function for friction (quadratic with stiffness D_i inside ±τ_f/D_i, linear with slope ±τ_f outside) and half a
-parabola for a limit. Each friction row is in one of three states: sliding forward (+1), sticking (0), sliding backward (−1). Given the
-states the minimum is one linear solve with M + diag(D of the sticking rows); the states are right when the solution agrees with
-them. All rows that disagree change together, a principal pivoting method; after `BLOCK` rounds only the first row that disagrees
-changes, which is Murty's rule and cannot cycle. The states of the last step are where the search starts, so that one round is the rule.
+where s_i is a Huber function for friction (quadratic with stiffness D_i inside ±τ_f/D_i, linear with slope ±τ_f outside) and
+half a parabola for a limit. Each friction row is in one of three states: sliding forward (+1), sticking (0), sliding backward
+(−1). Given the states the minimum is one linear solve with M + diag(D of the sticking rows); the states are right when the
+solution agrees with them. All rows that disagree change together, a principal pivoting method; after `BLOCK` rounds only the
+first row that disagrees changes, which is Murty's rule and cannot cycle. The states of the last step are where the search
+starts, so that one round is the rule.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def solve_constraints(
 
 
 def _with_limits(
-    t: Trace, links: list[Link], limited: list[int], q: list[Any], v: list[Any], effective: list[Any], rows: tuple, start: list[Value]
+    t: Trace, links: list[Link], limited: list[int], q: list[Any], v: list[Any], effective: list[Any], rows: tuple, start:
+    list[Value]
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """The search with limit rows where a lane touches a limit, and without them, which is the rule, where none does."""
     n, touched = len(links), "zeroinitializer"
@@ -86,7 +88,7 @@ def _with_limits(
 
 def _search(t: Trace, name: str, rows: tuple, start: list[Value], limits: dict[int, Limit]) -> tuple[list[Any], list[Value]]:
     """Rounds until the assumed states agree with their solution: the constraint force and the friction states."""
-    inertia, force, friction, stiff, reference = rows
+    _, _, friction, stiff, reference = rows
     n = len(start)
     t.do(f"br label %{name}_before")
     t.label(f"{name}_before")

@@ -47,12 +47,12 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """What the lanes of one branch did."""
+    """What the lanes of one branch did; lanes beyond the candidates repeat the last one."""
 
     joints: Array  # index of each joint in the recording, shape (f,)
-    position: Array  # encoder readings at the measured stamps, shape (blocks, T, f, lanes)
+    position: Array  # encoder readings at the measured stamps, shape (T, f, lanes)
     torque: Array | None  # drive torque there, same shape
-    saturated: Array  # steps at which the drive was clamped, shape (blocks, f, lanes)
+    saturated: Array  # steps at which the drive was clamped, shape (blocks, f, lanes of a block)
 
 
 class InAir:
@@ -84,8 +84,8 @@ class InAir:
         for part in self.parts:
             n = len(part.free)
             features = self.features(part, candidates, output="trajectory", torque=torque)
-            position = np.empty((count, stamps, n, lanes), self.dtype)
-            push = np.empty_like(position) if torque else None
+            position = _aligned((stamps, n, count * lanes), self.dtype)
+            push = _aligned(position.shape, self.dtype) if torque else None
             saturated = np.zeros((count, n, lanes), self.dtype)
             out.append(Block(joints=part.free, position=position, torque=push, saturated=saturated))
             jobs += self.jobs(part, features, candidates, out=position, torque_out=push, counts=saturated)
@@ -93,21 +93,24 @@ class InAir:
         return out
 
     def trajectories(self, candidates: JointDynamics, *, torque: bool = False) -> tuple[Array, Array | None, Array]:
-        """Encoder readings (L, T, n) of each candidate, drive torques if asked for, and how often each drive was saturated (L, n)."""
+        """Encoder readings (L, T, n), drive torques if asked for, and in how many steps each drive was saturated (L, n)."""
         total, n = candidates.batch[0], self.recording.n
         shape = (total, len(self.recording.time), n)
         position = np.broadcast_to(self.recording.position, shape).astype(float)
         push = np.zeros(shape) if torque else None
         saturated = np.zeros((total, n))
         for block in self.blocks(candidates, torque=torque):
-            position[:, :, block.joints] = _by_candidate(block.position, total)
+            position[:, :, block.joints] = np.moveaxis(block.position, -1, 0)[:total]
             if push is not None and block.torque is not None:
-                push[:, :, block.joints] = _by_candidate(block.torque, total)
+                push[:, :, block.joints] = np.moveaxis(block.torque, -1, 0)[:total]
             saturated[:, block.joints] = _by_candidate(block.saturated, total)
         return position, push, saturated
 
     def scores(self, candidates: JointDynamics) -> Array:
-        """Mean squared position error of each candidate and joint [rad²], shape (L, n); inf where it diverged, 0 where prescribed."""
+        """Mean squared position error of each candidate and joint [rad²], shape (L, n).
+
+        Inf where it diverged, 0 where prescribed.
+        """
         order = np.argsort(candidates.delay[:, 0], kind="stable")  # blocks of lanes with like delays run faster
         scores = np.empty((len(order), self.recording.n))
         scores[order] = self._scores(candidates.lane(order))
@@ -180,19 +183,21 @@ class InAir:
         history = np.zeros((blocks, ring * len(part.free), self.lanes), self.dtype)
         result = []
         for b in range(blocks):
-            given = (numbers, fixed["gains"], lanes[b], delays[b], state[b], fixed["command_time"], fixed["command"], fixed["plant"],
-                     fixed["first"], fixed["fraction"], fixed["measured"], None if out is None else out[b],
-                     None if torque_out is None else torque_out[b], None if counts is None else counts[b], history[b],
+            given = (numbers, fixed["gains"], lanes[b], delays[b], state[b], fixed["command_time"], fixed["command"],
+                     fixed["plant"], fixed["first"], fixed["fraction"], fixed["measured"], _of_block(out, b, self.lanes),
+                     _of_block(torque_out, b, self.lanes), None if counts is None else counts[b], history[b],
                      fixed["command_short"], parts[b])  # fmt: skip
             ramp = 0.0 if self.recording.command_hold else 1.0
             last = len(self.recording.time) - 1
-            result.append(
-                (kernel.call, given, (self.schedule.steps, ring, int(whole[b]), last, self.physics.timestep, 0.0, ramp))
-            )
+            steps = (self.schedule.steps, ring, int(whole[b]), last, blocks)
+            result.append((kernel.call, given, (*steps, self.physics.timestep, 0.0, ramp)))
         return result
 
     def _alike(self, features: Features, delays: Array) -> tuple[Array, Array]:
-        """Blocks whose lanes lag by the same whole steps k: k (-1 where they do not) and the rest of each lane's delay in steps."""
+        """Blocks whose lanes lag by the same whole steps k.
+
+        K (-1 where they do not) and the rest of each lane's delay in steps.
+        """
         steps = delays[:, 0] / self.physics.timestep * (not features.delay_torque)
         whole = np.floor(steps.min(axis=1) + GRID)
         part = steps - whole[:, None]
@@ -283,7 +288,10 @@ def smoothing(cutoff: Array, h: float) -> Array:
 
 
 def tilted(gravity: Array, tilt: Array) -> Array:
-    """Gravity as the base sees it when it hangs with this roll and pitch [rad], shape (L, 3): R_y(pitch) R_x(roll) applied backwards."""
+    """Gravity as the base sees it when it hangs with this roll and pitch [rad], shape (L, 3).
+
+    R_y(pitch) R_x(roll) applied backwards.
+    """
     roll, pitch = tilt[:, 0], tilt[:, 1]
     x, y, z = gravity
     x, z = np.cos(pitch) * x - np.sin(pitch) * z, np.sin(pitch) * x + np.cos(pitch) * z
@@ -350,6 +358,19 @@ def _in_blocks(values: Array, lanes: int, dtype: np.dtype) -> Array:
     count = -(-len(values) // lanes)
     full = values[np.minimum(np.arange(count * lanes), len(values) - 1)]
     return np.ascontiguousarray(full.reshape(count, lanes, -1).transpose(0, 2, 1), dtype)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    """An array whose rows of lanes are cache lines: cores that write neighbouring blocks do not wait for each other."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def _of_block(out: Array | None, block: int, lanes: int) -> Array | None:
+    """The columns of an array (T, f, lanes of all blocks) that one block writes."""
+    return None if out is None else out[:, :, block * lanes : (block + 1) * lanes]
 
 
 def _by_candidate(blocks: Array, total: int) -> Array:

@@ -29,8 +29,9 @@ from surefoot.simulate.tree import Branch
 
 ARGUMENTS = (
     "ptr %numbers, ptr %gains, ptr %lanes, ptr %delays, ptr %state, ptr %command_time, ptr %command, ptr %plant, "
-    "ptr %first, ptr %fraction, ptr %measured, ptr %out, ptr %torque_out, ptr %counts, ptr %history, ptr %command_short, ptr %parts, "
-    "i64 %steps, i64 %history_rows, i64 %whole, i64 %last_command, double %h, double %start, double %ramp"
+    "ptr %first, ptr %fraction, ptr %measured, ptr %out, ptr %torque_out, ptr %counts, ptr %history, "
+    "ptr %command_short, ptr %parts, i64 %steps, i64 %history_rows, i64 %whole, i64 %last_command, i64 %blocks, "
+    "double %h, double %start, double %ramp"
 )
 
 
@@ -148,8 +149,9 @@ class Step:
         q, v, a = self.motion()
         self.q = [q[i] for i in free]
         self.v = [v[i] for i in free]
-        for name in ("armature", "damping", "friction", "bias", "effective"):
-            setattr(self, name, [self.lane(name, k) for k in range(self.n)])
+        self.armature, self.damping, self.friction, self.bias, self.effective = (
+            [self.lane(name, k) for k in range(self.n)] for name in ("armature", "damping", "friction", "bias", "effective")
+        )
         torque, derivative = self.drive()
         bias_force, mass = self.dynamics(q, v, a)
         rank = {joint: k for k, joint in enumerate(free)}
@@ -226,7 +228,7 @@ class Step:
 
     def drive(self) -> tuple[list[Any], list[Any]]:
         """Torque of each drive and the part of its velocity gain that acts (none where the torque is clamped)."""
-        t, has = self.t, self.has
+        has = self.has
         scale = self.shared("gain_scale") if has.gain_scale else 1.0
         torques, derivatives = [], []
         for k, joint in enumerate(has.free):
@@ -357,10 +359,11 @@ class Step:
         t.leave()
 
     def rows(self, pointer: str, values: list[Any]) -> None:
-        """One row per joint at stamp m."""
+        """One row per joint at stamp m; the rows of all blocks stand beside each other."""
         base = self.t.emit_raw(f"mul i64 %m, {self.n}")
         for k, value in enumerate(values):
-            self.t.store_row(value, pointer, self.t.emit_raw(f"add i64 {base}, {k}"))
+            row = self.t.emit_raw(f"add i64 {base}, {k}")
+            self.t.store_row(value, pointer, self.t.emit_raw(f"mul i64 {row}, %blocks"))
 
     def trajectory(self, readings: list[Any]) -> None:
         """Keep the readings."""

@@ -20,6 +20,7 @@ from surefoot.simulate.schedule import GRID, Schedule
 from surefoot.simulate.tree import branches
 
 Array = np.ndarray
+DIVERGED = 1e6  # [rad/s] no joint is that fast: beyond it a candidate is given up, before MuJoCo starts it over from rest
 DRIVEN = 1e9  # [kg·m²] armature of a joint whose motion is prescribed: nothing else moves it
 
 
@@ -44,7 +45,7 @@ class Reference:
         return [chain for chain in moving if len(chain)]
 
     def trajectories(self, candidates: JointDynamics, *, torque: bool = False) -> tuple[Array, Array | None, Array]:
-        """Encoder readings (L, T, n) of each candidate, drive torques if asked for, and how often each drive was saturated (L, n)."""
+        """Encoder readings (L, T, n), drive torques if asked for, and in how many steps each drive was saturated (L, n)."""
         results = [self.replay(candidates.lane(i)) for i in range(candidates.batch[0])]
         position, push, saturated = (np.stack(x) for x in zip(*results, strict=True))
         return position, push if torque else None, saturated
@@ -60,7 +61,7 @@ class Reference:
         """One candidate: encoder readings (T, n), torques (T, n) and how often each drive was saturated (n,)."""
         import mujoco
 
-        schedule, h, n = self.schedule, self.physics.timestep, self.recording.n
+        schedule, n = self.schedule, self.recording.n
         model = self._with(dynamics)
         data = mujoco.MjData(model)
         drive = _Drive(self, dynamics)
@@ -82,7 +83,7 @@ class Reference:
             reading = q + since * data.qvel[self.order]
             position[stamps] = reading - dynamics.bias if self.physics.bias_form == "encoder" else reading
             torque[stamps] = push
-            if not np.isfinite(data.qvel).all():
+            if not (np.abs(data.qvel) < DIVERGED).all():
                 position[schedule.first[i] :] = np.nan
                 break
         position[:, given] = self.recording.position[:, given]
@@ -115,6 +116,7 @@ class Reference:
         model = spec.compile()
         model.opt.timestep, model.opt.tolerance = self.physics.timestep, 0.0
         model.opt.ls_tolerance = 1e-10
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         model.opt.gravity[:] = tilted(self.model.opt.gravity, dynamics.tilt[None])[0]
         return model
 
@@ -149,8 +151,8 @@ class _Drive:
         old = self.seen
         self.seen = old + self.share * (v - old)
         torque = drive_torque(
-            ref.drives, self.target[i], q, v, stiffness=self.p, damping=self.d, bias=self.dynamics.bias, target_velocity=self.rate[i],
-            feedforward=self.forward[i], enabled=on > 0, filtered_velocity=self.seen,
+            ref.drives, self.target[i], q, v, stiffness=self.p, damping=self.d, bias=self.dynamics.bias,
+            target_velocity=self.rate[i], feedforward=self.forward[i], enabled=on > 0, filtered_velocity=self.seen,
         )  # fmt: skip
         computed, (low, high) = torque, torque_bounds(ref.drives, q, v)
         if ref.physics.delay_on == "torque":

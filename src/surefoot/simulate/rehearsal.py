@@ -18,13 +18,14 @@ Array = np.ndarray
 
 
 def rehearse(
-    robot: Robot, dynamics: JointDynamics, motion: Excitation, *, stiffness: ArrayLike | None = None, damping: ArrayLike | None = None,
-    noise: float = 0.0, colour: float = 0.0, resolution: float = 0.0, seed: int = 0, physics: Physics | None = None, name: str = "",
+    robot: Robot, dynamics: JointDynamics, motion: Excitation, *, stiffness: ArrayLike | None = None,
+    damping: ArrayLike | None = None, noise: float = 0.0, colour: float = 0.0, resolution: float = 0.0, seed: int = 0,
+    physics: Physics | None = None, name: str = "",
 ) -> Recording:  # fmt: skip
     """Record `motion` on a robot whose joint dynamics are known.
 
-    The encoders add Gaussian noise of standard deviation `noise` [rad], correlated from sample to sample by `colour` (0: white), and
-    round to `resolution` [rad].
+    The encoders add Gaussian noise of standard deviation `noise` [rad], correlated from sample to sample by `colour` (0:
+    white), and round to `resolution` [rad].
     """
     p = np.broadcast_to(robot.stiffness if stiffness is None else np.asarray(stiffness, float), (robot.n,))
     d = np.broadcast_to(robot.damping if damping is None else np.asarray(damping, float), (robot.n,))

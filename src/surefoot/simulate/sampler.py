@@ -1,8 +1,8 @@
 """The command as each lane's drive sees it: interpolated at t − T_d for a chunk of steps ahead, lane by lane.
 
-Each lane keeps a pointer into the command's stamps, which may be irregular; it only ever moves forward. Where the stamps lie on the
-physics steps and the lanes of a block have the same whole number of steps of delay, û_i = c_{i−k} + f (c_{i−k−1} − c_{i−k}) for all
-lanes at once, which is most of the time in a search whose candidates are sorted by delay.
+Each lane keeps a pointer into the command's stamps, which may be irregular; it only ever moves forward. Where the stamps lie
+on the physics steps and the lanes of a block have the same whole number of steps of delay, û_i = c_{i−k} + f (c_{i−k−1} −
+c_{i−k}) for all lanes at once, which is most of the time in a search whose candidates are sorted by delay.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from surefoot.simulate.features import Features
 CHUNK = 32  # physics steps sampled at once
 
 
-def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:  # noqa: N803
+def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
     """The code around the step: chunks of steps, and within each the command of every lane sampled ahead."""
     n, columns = len(has.free), has.command_columns
     groups = n if has.joint_delays else 1

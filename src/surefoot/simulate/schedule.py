@@ -8,10 +8,12 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from surefoot.errors import SurefootError
+from surefoot.record.held import held
 from surefoot.record.recording import Recording
 from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
+SMOOTHING = 0.03  # [s] of prescribed motion that one cubic runs through
 GRID = 1e-9  # [s] stamps this close to a physics step lie on it
 
 
@@ -62,7 +64,8 @@ class Schedule:
 def start_velocity(recording: Recording) -> Array:
     """Joint velocity at the first stamp [rad/s]: measured, or the slope of the first positions of a robot that is already moving.
 
-    A recording normally starts at rest, so a slope below a tenth of the motion's speed, or lost in noise, counts as rest.
+    A recording normally starts at rest. A slope counts as motion where it stands out of its own scatter and is a tenth of the
+    motion's usual speed while the command moves too, or half of it while the command stands still.
     """
     if recording.velocity is not None:
         return recording.velocity[0].copy()
@@ -75,15 +78,21 @@ def start_velocity(recording: Recording) -> Array:
     stride = max(1, len(recording.time) // 400)
     speeds = np.abs(np.diff(recording.position[::stride], axis=0) / np.diff(recording.time[::stride])[:, None])
     slope, usual = coefficients[1], np.percentile(speeds, 90, axis=0)
-    return np.where(np.abs(slope) > np.maximum(4 * spread, 0.1 * usual), slope, 0.0)
+    commanded = np.abs(recording.target[few - 1] - recording.target[0]) / t[-1] > 0.1 * usual
+    return np.where(np.abs(slope) > np.maximum(4 * spread, np.where(commanded, 0.1, 0.5) * usual), slope, 0.0)
 
 
 def _motion(recording: Recording, grid: Array, h: float, given: Array) -> Array:
-    """Position, velocity and acceleration of the prescribed joints: a cubic through 11 steps around each."""
+    """Position, velocity and acceleration of the prescribed joints: a cubic through 30 ms (11 steps at least) around each.
+
+    Held samples of lost packets are bridged: a motion that stops and jumps would throw every joint that hangs on it.
+    """
     motion = np.zeros((len(grid), 3, recording.n))
-    window = min(11, len(grid) - 1 + len(grid) % 2)
+    window = max(11, int(SMOOTHING / h) | 1)
+    window = min(window, len(grid) - 1 + len(grid) % 2)
     for j in np.flatnonzero(given):
-        q = np.interp(grid, recording.time - recording.time[0], recording.position[:, j])
+        fresh = ~held(recording.position[:, j])
+        q = np.interp(grid, (recording.time - recording.time[0])[fresh], recording.position[fresh, j])
         for order in range(3):
             motion[:, order, j] = (
                 savgol_filter(q, window, min(3, window - 1), deriv=order, delta=h) if window > 2 else q * (order == 0)

@@ -10,8 +10,9 @@ share one compiled kernel with different tables.
 from __future__ import annotations
 
 import struct
+from typing import TypeAlias
 
-Scalar = "float | Value"  # what an equation may contain: a plain 0, 1, -1 or a symbol
+Scalar: TypeAlias = "float | Value"  # what an equation may contain: a plain 0, 1, -1 or a symbol
 
 
 class Value:
@@ -63,7 +64,8 @@ class Trace:
         self.table: list[float] = []  # numbers loaded at run time, in the order of their first use
         self.memo: dict[tuple[str, ...], Value] = {}
         self.blocks: list[dict[tuple[str, ...], Value]] = []
-        self.counter = 0
+        self.counter = 0  # of named instructions
+        self.constants = 0  # apart, so that numbers that are folded away leave no trace in the names
 
     # --- numbers -------------------------------------------------------------------------------------------------------
     def constant(self, number: float) -> Scalar:
@@ -71,8 +73,8 @@ class Trace:
         for plain in (0.0, 1.0, -1.0):
             if abs(number - plain) < 1e-14:
                 return plain
-        self.counter += 1
-        return Constant(self, f"c{self.counter}", float(number))
+        self.constants += 1
+        return Constant(self, f"c{self.constants}", float(number))
 
     def literal(self, number: float) -> str:
         """A number that is part of the method, the same in every lane and for every robot."""
@@ -155,8 +157,8 @@ class Trace:
         """Arithmetic among numbers of the robot happens now; the result is a number of the robot, once per pair."""
         key = (kind, a.name if isinstance(a, Value) else repr(a), b.name if isinstance(b, Value) else repr(b))
         if key not in self.memo:
-            self.counter += 1
-            self.memo[key] = Constant(self, f"c{self.counter}", number)
+            self.constants += 1
+            self.memo[key] = Constant(self, f"c{self.constants}", number)
         return self.memo[key]
 
     def _binary(self, kind: str, a: Scalar, b: Scalar) -> Value:
