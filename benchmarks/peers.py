@@ -83,7 +83,8 @@ def with_sysid(robot: Robot, rec: Recording) -> tuple[JointDynamics, float]:
     values = {
         kind: np.array([found[f"{name}_{kind}"].value[0] for name in rec.joints]) for kind in ("armature", "damping", "friction")
     }
-    return JointDynamics(joints=rec.joints, bias=np.zeros(robot.n), delay=np.array([found["delay"].value[0]]), **values), seconds
+    delay = np.array([found["delay"].value[0] + model.opt.timestep])  # its sensor rows carry the time of the end of their step
+    return JointDynamics(joints=rec.joints, bias=np.zeros(robot.n), delay=delay, **values), seconds
 
 
 def with_surefoot(robot: Robot, rec: Recording) -> tuple[JointDynamics, float, float]:

@@ -112,10 +112,14 @@ def _step(around: Linear, factor: float) -> Array:
 
 
 def _gain(around: Linear) -> float:
-    """What the best point along the undamped step would take off the sum of squares if the problem were linear."""
-    step = _step(around, 1e-9) - around.x
-    slope, curve = float(-around.gradient @ step), float(step @ around.hessian @ step)
-    if slope <= 0 or curve <= 0:
-        return 0.0
-    along = min(1.0, slope / curve)
-    return 2 * along * slope - along**2 * curve
+    """What the best length of a step, undamped or damped, would take off the sum of squares if the problem were linear.
+
+    A step that bounds cut short need not lead downhill; the most damped one always does.
+    """
+    best = 0.0
+    for factor in (1e-9, 1.0, 1e4):
+        step = _step(around, factor) - around.x
+        slope, curve = float(-around.gradient @ step), float(step @ around.hessian @ step)
+        along = min(1.0, slope / curve) if curve > 0 else 1.0
+        best = max(best, 2 * along * slope - along**2 * curve)
+    return best

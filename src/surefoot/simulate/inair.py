@@ -194,10 +194,7 @@ class InAir:
         return result
 
     def _alike(self, features: Features, delays: Array) -> tuple[Array, Array]:
-        """Blocks whose lanes lag by the same whole steps k.
-
-        K (-1 where they do not) and the rest of each lane's delay in steps.
-        """
+        """Whole steps that all lanes of a block lag by (-1 where they differ), and the rest of each lane's delay in steps."""
         steps = delays[:, 0] / self.physics.timestep * (not features.delay_torque)
         whole = np.floor(steps.min(axis=1) + GRID)
         part = steps - whole[:, None]
@@ -288,10 +285,7 @@ def smoothing(cutoff: Array, h: float) -> Array:
 
 
 def tilted(gravity: Array, tilt: Array) -> Array:
-    """Gravity as the base sees it when it hangs with this roll and pitch [rad], shape (L, 3).
-
-    R_y(pitch) R_x(roll) applied backwards.
-    """
+    """Gravity in the frame of a base that hangs with this roll and pitch [rad], shape (L, 3): (R_y(pitch) R_x(roll))ᵀ g."""
     roll, pitch = tilt[:, 0], tilt[:, 1]
     x, y, z = gravity
     x, z = np.cos(pitch) * x - np.sin(pitch) * z, np.sin(pitch) * x + np.cos(pitch) * z
