@@ -167,11 +167,10 @@ def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robo
     except SurefootError as error:
         hint = "" if robot else f" The fit was made with {known.source}; pass --robot PATH."
         raise SurefootError(f"{error}{hint}") from None
-    scores = []
-    for path in recordings:
-        rec = load(machine, path, read)
-        rec = rec.select(known.joints).prescribe(*known.prescribed)
-        scores.append(score(machine, rec, known.dynamics, known.physics))
+    if not recordings:
+        raise SurefootError("there is no recording to replay; pass at least one.")
+    loaded = [load(machine, path, read).select(known.joints).prescribe(*known.prescribed) for path in recordings]
+    scores = [score(machine, rec, known.dynamics, known.physics) for rec in loaded]
     console().print(terminal.errors(scores, f"{known.robot}: the fit on recordings it has not seen"))
     return 0
 
@@ -203,17 +202,9 @@ def compare(
             bar.update(task, completed=done, total=total, note=name)
 
         ranked = rank(
-            machine,
-            fitted,
-            held_out=kept,
-            only=only,
-            seed=seed,
-            physics=physics(world),
-            unknowns=unknowns(world),
-            tell=tell,
-            say=warn,
-            engine=world.engine,
-        )
+            machine, fitted, held_out=kept, only=only, seed=seed, physics=physics(world), unknowns=unknowns(world), tell=tell,
+            say=warn, engine=world.engine,
+        )  # fmt: skip
     console().print(terminal.ranking(ranked))
     console().print(verdict(ranked))
     return 0
@@ -342,13 +333,9 @@ def unknowns(world: World) -> Unknowns:
     from surefoot.identify import Unknowns
 
     return Unknowns(
-        extra=world.extra,
-        joint_delays=world.joint_delays,
-        fixed=dict(split(word, "--fix", 1) for word in world.fix),
-        tied=world.tie,
-        bounds=dict(split(word, "--bound", 2) for word in world.bound),
-        stribeck_speed=world.stribeck_speed,
-    )
+        extra=world.extra, joint_delays=world.joint_delays, fixed=dict(split(word, "--fix", 1) for word in world.fix),
+        tied=world.tie, bounds=dict(split(word, "--bound", 2) for word in world.bound), stribeck_speed=world.stribeck_speed,
+    )  # fmt: skip
 
 
 def run(robot: Robot, fitted: list[Recording], world: World, **options: Any) -> Fit:

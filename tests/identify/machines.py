@@ -66,10 +66,11 @@ def hidden(robot: Robot, seed: int = 0, **more: Any) -> JointDynamics:
     return JointDynamics(joints=robot.joints, **values | more)
 
 
-def recorded(robot: Robot, dynamics: JointDynamics, *, seconds: float = 4.0, top: float = 8.0, amplitude: float | None = None, rate: float = 400.0,
-             **more: Any) -> Recording:  # fmt: skip
+def recorded(
+    robot: Robot, dynamics: JointDynamics, *, seconds: float = 4.0, top: float = 8.0, rate: float = 400.0, **more: Any
+) -> Recording:
     """The robot's chirp as MuJoCo plays it."""
-    motion = chirp(robot, duration=seconds, stop_hz=top, amplitude=amplitude, rate=rate, ramp=0.3)
+    motion = chirp(robot, duration=seconds, stop_hz=top, rate=rate, ramp=0.3)
     return rehearse(robot, dynamics, motion, **more)
 
 

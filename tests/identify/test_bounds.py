@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from machines import FINGER, LEGS, PENDULUM, SHAFT, SLIDE, hidden, machine, recorded
+
 from surefoot.identify.bounds import asked_torque, default_bounds
 from surefoot.record.recording import Recording
 

@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 import pytest
-
 from machines import LEGS, hidden, machine, recorded
+
 from surefoot.errors import SurefootError
 from surefoot.identify.compare import compare, variants, verdict
 from surefoot.identify.unknowns import Unknowns
@@ -18,7 +18,9 @@ CORE = machine(LEGS), hidden(machine(LEGS))
 def ranked(name):
     """All variants on data that one of them made, with a little noise."""
     robot, truth = CORE
-    physics = Physics(delay_on="torque" if name == "torque-delay" else "command", bias_form="setpoint" if name == "setpoint-bias" else "encoder")
+    physics = Physics(
+        delay_on="torque" if name == "torque-delay" else "command", bias_form="setpoint" if name == "setpoint-bias" else "encoder"
+    )
     truth = truth.replace(
         **{
             "stribeck": {"breakaway": 1.5 * truth.friction},
@@ -28,7 +30,9 @@ def ranked(name):
         }.get(name, {})
     )
     fitted = recorded(robot, truth, seconds=3.0, noise=2e-4, physics=physics, name="fitted")
-    other = recorded(robot, truth, seconds=3.0, top=5.0, stiffness=35.0, damping=0.7, noise=2e-4, seed=1, physics=physics, name="other")
+    other = recorded(
+        robot, truth, seconds=3.0, top=5.0, stiffness=35.0, damping=0.7, noise=2e-4, seed=1, physics=physics, name="other"
+    )
     return compare(robot, [fitted], held_out=[other])
 
 

@@ -117,7 +117,7 @@ def test_candidates_that_diverge_are_the_worst_and_never_the_best():
 
 
 def test_a_generation_that_diverges_altogether_is_said_in_a_sentence():
-    with pytest.raises(SurefootError, match="every candidate diverged.*timestep"):
+    with pytest.raises(SurefootError, match=r"every candidate diverged.*timestep"):
         evolve(lambda x: np.full(len(x), np.inf), Evolution(SIZE, 8, seed=0), generations=3)
 
 
@@ -168,7 +168,7 @@ def saved(path):
 def test_a_search_of_another_problem_is_not_continued(tmp_path):
     path = tmp_path / "search.npz"
     saved(path)
-    with pytest.raises(SurefootError, match="another search.*--resume"):
+    with pytest.raises(SurefootError, match=r"another search.*--resume"):
         Evolution(SIZE, 16, seed=9).load(path, "yours")
 
 
@@ -186,11 +186,13 @@ def test_a_search_of_another_problem_is_not_continued(tmp_path):
 def test_a_damaged_file_is_said_in_a_sentence(tmp_path, damage):
     path = tmp_path / "search.npz"
     path.write_bytes(damage(saved(path)))
-    with pytest.raises(SurefootError, match="is not a saved search.*without --resume"):
+    with pytest.raises(SurefootError, match=r"is not a saved search.*without --resume"):
         Evolution(SIZE, 16, seed=9).load(path, "mine")
 
 
-@pytest.mark.parametrize("words", [[], {"key": "mine"}, {"key": "mine", "_sigma": 1.0, "_g": 1, "loss": 0, "flat": False, "rng": 3}])
+@pytest.mark.parametrize(
+    "words", [[], {"key": "mine"}, {"key": "mine", "_sigma": 1.0, "_g": 1, "loss": 0, "flat": False, "rng": 3}]
+)
 def test_a_file_that_lacks_a_part_is_said_in_a_sentence(tmp_path, words):
     path = tmp_path / "search.npz"
     saved(path)

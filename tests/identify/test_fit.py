@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from machines import legs, recorded
+
 from surefoot.errors import SurefootError
 from surefoot.identify.fit import Fit, Score
 from surefoot.identify.identify import identify
@@ -132,13 +132,19 @@ FINITE = st.floats(0, 1e300, allow_subnormal=True)
 
 
 @settings(deadline=None, max_examples=25)
-@given(values=st.lists(FINITE, min_size=4, max_size=4), delay=st.floats(0, 1), name=st.text(max_size=8), history=st.lists(FINITE, max_size=3))
+@given(
+    values=st.lists(FINITE, min_size=4, max_size=4),
+    delay=st.floats(0, 1),
+    name=st.text(max_size=8),
+    history=st.lists(FINITE, max_size=3),
+)
 def test_any_numbers_and_any_names_survive_the_files(tmp_path_factory, values, delay, name, history):
     row = np.array(values)
     dynamics = JointDynamics(joints=("a", "b", "c", "d"), armature=row, damping=row, friction=row, bias=-row, delay=[delay])
     score = Score(name=name, hash="0" * 16, joints=dynamics.joints, rmse=row, rmse_no_model=row)
     made = Fit(
-        robot=name, joints=dynamics.joints, dynamics=dynamics, low=dynamics, high=dynamics, findings=(name,), correlation=((name, "b", delay),),
+        robot=name, source=name, joints=dynamics.joints, prescribed=("a",), dynamics=dynamics, low=dynamics, high=dynamics, findings=(name,),
+        correlation=((name, "b", delay),),
         flags={p: ("ok",) * (1 if p == "delay" else 4) for p in ("armature", "damping", "friction", "bias", "delay")},
         recordings=(score,), held_out=(), physics=Physics(), method="hybrid", seed=0, seconds=delay, rollouts=1, stop="stopped",
         history=tuple(history), versions={}, unknowns={"extra": []}, loss=delay,
@@ -201,5 +207,5 @@ def test_a_fit_without_its_trajectories_is_still_a_fit(fit, folder):
 
 def test_a_folder_that_cannot_be_written_is_said_in_a_sentence(fit, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(SurefootError, match="cannot write the fit.*--out"):
+    with pytest.raises(SurefootError, match=r"cannot write the fit.*--out"):
         fit.save(tmp_path / "file" / "fit")

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from machines import FINGER, LEGS, PENDULUM, SHAFT, SLIDE, errors, hidden, legs, machine, pendulum, recorded
+
 from surefoot.identify.bounds import default_bounds
 from surefoot.identify.least_squares import _step, least_squares
 from surefoot.identify.problem import Linear, Problem
@@ -66,7 +66,7 @@ def test_two_gain_sets_are_fitted_at_once():
 
 def test_wrong_gains_are_not_a_perfect_fit():
     """The log says half the gain that was in force: gravity does not scale, so no parameters explain the motion."""
-    robot, truth, rec = pendulum()
+    robot, _, rec = pendulum()
     wrong = rec.with_gains(rec.stiffness / 2, rec.damping / 2)
     right, wrong = (problem_of(robot, [r]) for r in (rec, wrong))
     losses = [least_squares(p, start_of(p)).loss for p in (right, wrong)]
@@ -161,7 +161,9 @@ def test_what_the_data_do_not_see_stays_where_it_was():
 
 
 def linear(hessian, gradient, x):
-    return Linear(x=np.array(x, float), squares=1.0, hessian=np.array(hessian, float), gradient=np.array(gradient, float), pieces=())
+    return Linear(
+        x=np.array(x, float), squares=1.0, hessian=np.array(hessian, float), gradient=np.array(gradient, float), pieces=()
+    )
 
 
 def test_the_undamped_step_is_the_gauss_newton_step():

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from machines import hidden, legs, pendulum, recorded
+
 from surefoot.errors import SurefootError
 from surefoot.identify.bounds import default_bounds
 from surefoot.identify.problem import Problem, _colour
@@ -14,7 +14,9 @@ from surefoot.simulate.replay import replay
 
 def problem_of(robot, recordings, *, physics=None, choice="auto", torque_weight=0.0, **unknowns):
     first = recordings[0]
-    space = make_space(first.joints, first.prescribed, Unknowns(**unknowns), default_bounds(robot, recordings, np.full(robot.n, 0.01)))
+    space = make_space(
+        first.joints, first.prescribed, Unknowns(**unknowns), default_bounds(robot, recordings, np.full(robot.n, 0.01))
+    )
     return Problem(robot, recordings, space, physics or Physics(), choice=choice, torque_weight=torque_weight)
 
 
@@ -40,7 +42,9 @@ def assert_derivatives(problem, x, *, step=2e-6, within=2e-4):
     assert (scale > 0).all()
     np.testing.assert_allclose(around.squares, r @ r, rtol=1e-9)
     np.testing.assert_allclose(around.gradient / scale, jacobian.T @ r / scale, atol=within * np.linalg.norm(r))
-    np.testing.assert_allclose(around.hessian / np.outer(scale, scale), jacobian.T @ jacobian / np.outer(scale, scale), atol=within)
+    np.testing.assert_allclose(
+        around.hessian / np.outer(scale, scale), jacobian.T @ jacobian / np.outer(scale, scale), atol=within
+    )
 
 
 def somewhere(problem, seed=0):
@@ -107,7 +111,9 @@ def test_samples_that_are_not_valid_do_not_count():
     valid = np.ones(rec.position.shape, bool)
     valid[:100, 1] = valid[200:250, :] = False
     ruined = np.where(valid, rec.position, 7.0)
-    problem = problem_of(robot, [rec.replace(valid=valid, position=np.where(np.arange(len(valid))[:, None] == 0, rec.position, ruined))])
+    problem = problem_of(
+        robot, [rec.replace(valid=valid, position=np.where(np.arange(len(valid))[:, None] == 0, rec.position, ruined))]
+    )
     assert_derivatives(problem, somewhere(problem))
 
 
@@ -175,7 +181,13 @@ def test_one_lane_moves_a_variable_in_every_branch_at_once():
 
 @pytest.mark.parametrize(
     ("reach", "lanes"),
-    [([{0}, {0}, {1}, {1}], 2), ([{0, 1}, {0}, {1}], 2), ([{0, 1}, {0, 1}], 2), ([{0, 1}, {1, 2}, {0, 2}], 3), ([{0}, {1}, {2}], 1)],
+    [
+        ([{0}, {0}, {1}, {1}], 2),
+        ([{0, 1}, {0}, {1}], 2),
+        ([{0, 1}, {0, 1}], 2),
+        ([{0, 1}, {1, 2}, {0, 2}], 3),
+        ([{0}, {1}, {2}], 1),
+    ],
 )
 def test_variables_of_one_lane_share_no_branch(reach, lanes):
     colour = _colour([frozenset(r) for r in reach])

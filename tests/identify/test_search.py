@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from machines import LEGS, errors, hidden, legs, machine, pendulum, recorded
+
 from surefoot.identify import search
 from surefoot.identify.bounds import default_bounds
 from surefoot.identify.least_squares import least_squares
@@ -112,7 +112,9 @@ def test_each_leg_is_judged_and_searched_for_itself():
     x = problem.space.encode(truth)
     wrong = problem.space.encode(truth.replace(armature=truth.armature * np.array([1, 1, 20, 20])))
     solutions = [least_squares(problem, point, limit=1) for point in (x, wrong)]
-    good, bad = (search._poor(problem, type(s)(**{**vars(s), "x": p})).any(axis=0) for s, p in zip(solutions, (x, wrong), strict=True))
+    good, bad = (
+        search._poor(problem, type(s)(**{**vars(s), "x": p})).any(axis=0) for s, p in zip(solutions, (x, wrong), strict=True)
+    )
     assert not good.any()
     assert bad.tolist()[:2] == [False, False]
     assert bad[2:].any()

@@ -27,9 +27,9 @@ def linear(residual, design, *, pieces=1):
         Piece(recording=i, joints=np.array([0]), variables=np.arange(design.shape[2]), residual=r, jacobian=j)
         for i, (r, j) in enumerate(zip(np.split(residual, pieces), np.split(design, pieces), strict=True))
     ]
-    flat = design[:, 0]
-    return Linear(x=np.zeros(flat.shape[1]), squares=float((residual**2).sum()), hessian=flat.T @ flat, gradient=flat.T @ residual[:, 0],
-                  pieces=tuple(parts))  # fmt: skip
+    flat, error = design[:, 0], residual[:, 0]
+    squares, hessian, gradient = float(error @ error), flat.T @ flat, flat.T @ error
+    return Linear(x=np.zeros(len(gradient)), squares=squares, hessian=hessian, gradient=gradient, pieces=tuple(parts))
 
 
 def solved(noise, design=DESIGN):

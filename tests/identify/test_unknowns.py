@@ -195,7 +195,10 @@ def test_labels_name_the_joint_and_the_parameter():
         ({"bounds": {"friction": (float("nan"), 1.0)}}, ["friction", "nan"]),
         ({"bounds": {"cutoff": (0.0, 50.0)}, "extra": ("cutoff",)}, ["cutoff", "above 0"]),
         ({"bounds": {"stiction": (0.0, 1.0)}}, ["stiction", *CORE]),
-        ({"tied": ("friction:*_HIP",), "bounds": {"friction:LF_HIP": (0, 1), "friction:RF_HIP": (2, 3)}}, ["LF_HIP friction", "no room"]),
+        (
+            {"tied": ("friction:*_HIP",), "bounds": {"friction:LF_HIP": (0, 1), "friction:RF_HIP": (2, 3)}},
+            ["LF_HIP friction", "no room"],
+        ),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(unknowns, said):

@@ -33,6 +33,8 @@ class Evolution:
     """Ask for a generation, tell its losses; the best point ever evaluated is kept, never the mean."""
 
     def __init__(self, size: int, population: int, seed: int, *, mean: Array | None = None, sigma: float = SIGMA) -> None:
+        if population < 4:
+            raise SurefootError(f"population is {population}; a generation needs at least 4 candidates (the paper: 4096).")
         start = np.zeros(size) if mean is None else mean
         bounds = np.repeat([[-1.0, 1.0]], size, axis=0)
         self.cma = CMA(mean=start, sigma=sigma, bounds=bounds, seed=seed, population_size=population, n_max_resampling=REDRAWS)

@@ -53,6 +53,9 @@ def identify(
     recordings, held_out = _same_joints(robot, recordings, held_out)
     if method not in get_args(Method):
         raise SurefootError(f"method is {method!r}; valid: {', '.join(get_args(Method))}.")
+    for name, count in (("generations", generations), ("max_iterations", max_iterations)):
+        if count < 1:
+            raise SurefootError(f"{name} is {count}; give at least 1.")
     engines = [_engine(robot, rec, physics, engine, say) for rec in recordings]
     links = link_inertia(engines[0], recordings[0].n)
     space = make_space(recordings[0].joints, recordings[0].prescribed, unknowns, default_bounds(robot, recordings, links))

@@ -61,8 +61,9 @@ class Problem:
         self.groups = self.engines[0].groups
         self.group_of = {int(joint): g for g, joints in enumerate(self.groups) for joint in joints}
         self.reach = self._reach()
-        self.variables = [np.array([k for k in range(space.size) if g in self.reach[k]], int) for g in range(len(self.groups))]
         self.lane_of = _colour(self.reach)
+        reaching = [[k for k in range(space.size) if g in self.reach[k]] for g in range(len(self.groups))]
+        self.variables = [np.array(sorted(ks, key=lambda k: self.lane_of[k]), int) for ks in reaching]  # by lane: a slice
         self.samples = sum(len(rec.time) for rec in recordings)
         self.rollouts = 0
 
@@ -112,25 +113,25 @@ class Problem:
             lanes[1 + self.lane_of[k], k] += STEP * sign[k]
         self.rollouts += len(lanes)
         candidates = self.space.decode(lanes)
-        parts: list[tuple[Piece, Array, Array, float]] = []
+        pieces: list[Piece] = []
         for r in range(len(self.recordings)):
             runs = self._runs(r, candidates)
-            parts += cores().map(lambda run, r=r: self._piece(r, run[0], run[1], sign), runs)
-        return _assembled(x, parts)
+            pieces += cores().map(lambda run, r=r: self._piece(r, run[0], run[1], sign), runs)
+        return _assembled(x, pieces)
 
-    def _piece(self, r: int, joints: Array, runs: Array, sign: Array) -> tuple[Piece, Array, Array, float]:
-        """Residual and Jacobian of one branch, and its share of JᵀJ, Jᵀr and rᵀr."""
+    def _piece(self, r: int, joints: Array, runs: Array, sign: Array) -> Piece:
+        """Residual and Jacobian of one branch."""
         rec, group = self.recordings[r], self.group_of[int(joints[0])]
         variables = self.variables[group]
         residual = runs[..., 0] - self._measured(rec, joints)
-        jacobian = runs[..., [1 + self.lane_of[k] for k in variables]] - runs[..., :1]
+        columns = [1 + self.lane_of[k] for k in variables]
+        together = columns == list(range(columns[0], columns[0] + len(columns))) if columns else False
+        jacobian = runs[..., columns[0] : columns[-1] + 1] - runs[..., :1] if together else runs[..., columns] - runs[..., :1]
         jacobian *= sign[variables] / STEP
         if rec.valid is not None:
             seen = np.tile(rec.valid[:, joints], (1, runs.shape[1] // len(joints)))
             residual, jacobian = residual * seen, jacobian * seen[..., None]
-        flat, error = jacobian.reshape(-1, len(variables)), residual.reshape(-1)
-        piece = Piece(recording=r, joints=joints, variables=variables, residual=residual, jacobian=jacobian)
-        return piece, flat.T @ flat, flat.T @ error, float(error @ error)
+        return Piece(recording=r, joints=joints, variables=variables, residual=residual, jacobian=jacobian)
 
     def _measured(self, rec: Recording, joints: Array) -> Array:
         if not self.torque_weight or rec.torque is None:
@@ -158,14 +159,14 @@ class Problem:
         return out
 
 
-def _assembled(x: Array, parts: list[tuple[Piece, Array, Array, float]]) -> Linear:
+def _assembled(x: Array, pieces: list[Piece]) -> Linear:
     hessian, gradient, squares = np.zeros((len(x), len(x))), np.zeros(len(x)), 0.0
-    for piece, inner, slope, own in parts:
-        hessian[np.ix_(piece.variables, piece.variables)] += inner
-        gradient[piece.variables] += slope
-        squares += own
-    pieces = tuple(piece for piece, *_ in parts)
-    return Linear(x=x, squares=squares, hessian=hessian, gradient=gradient, pieces=pieces)
+    for piece in pieces:
+        jacobian, residual = piece.jacobian.reshape(-1, len(piece.variables)), piece.residual.reshape(-1)
+        hessian[np.ix_(piece.variables, piece.variables)] += jacobian.T @ jacobian
+        gradient[piece.variables] += jacobian.T @ residual
+        squares += float(np.square(residual).sum())  # not `@`, whose threads wait for a busy core
+    return Linear(x=x, squares=squares, hessian=hessian, gradient=gradient, pieces=tuple(pieces))
 
 
 def _colour(reach: list[frozenset[int]]) -> list[int]:

@@ -1,0 +1,368 @@
+"""Proof that an export says what the fit says: every value read back, the motion replayed, every value felt."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import SurefootError
+from surefoot.export import hang, mjcf, stubs, tables, urdf, usd
+from surefoot.export.values import Values, values_of
+from surefoot.identify.fit import Fit
+from surefoot.record.excitation import chirp
+from surefoot.record.recording import Recording
+from surefoot.robot.canonical import canonical_text
+from surefoot.robot.dynamics import JointDynamics
+from surefoot.robot.spec import Robot
+from surefoot.simulate.physics import hung_model
+from surefoot.simulate.replay import replay as simulate
+from surefoot.simulate.schedule import Schedule
+
+Array = np.ndarray
+TOLERANCE = {"mjcf": 1e-6, "urdf": 1e-6, "mjlab": 1e-4}  # [rad] rmse of the worst joint, where the motion can be replayed
+CLOSE = {"usd": 1e-6, "mjlab": 1e-9}  # relative; USD keeps 32-bit floats
+FELT = 1e-9  # [rad] a value whose change moves a joint by less has not reached the simulator
+PROBE = 3.0  # [s] of the recording that probes replay
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One value, read back by the target's own means."""
+
+    name: str
+    joint: str
+    expected: float
+    found: float
+    unit: str = ""
+    good: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.joint}: the export says {self.found:.6g}, the fit {self.expected:.6g} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """One value changed in the file, and how far the motion moved."""
+
+    name: str
+    joint: str
+    moved: float  # rms of the largest change of any joint [rad]
+
+    @property
+    def good(self) -> bool:
+        """The simulator felt the change."""
+        return self.moved > FELT
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} of {self.joint} was changed in the export and the motion stayed the same (within {self.moved:.1g} rad)"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """What was shown of an export."""
+
+    target: str
+    joints: tuple[str, ...]
+    checks: tuple[Check, ...]
+    probes: tuple[Probe, ...] = ()
+    rmse: Array | None = None  # of the target's replay against the fit's own [rad], shape (n,); None: it cannot run here
+    rounding: Array | None = None  # what the target's coarser delay alone costs [rad], shape (n,); None: it has the fit's delay
+    rest: Array | None = None  # of the target's replay against the fit's own with the target's delay [rad], shape (n,)
+    tolerance: float = np.inf
+    seconds: float = 0.0  # of motion that was replayed
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> list[str]:
+        """What is wrong, a sentence each; none: the export is proven as far as it can be here."""
+        out = [str(check) for check in self.checks if not check.good]
+        error = self.rmse if self.rest is None else self.rest
+        if error is not None:
+            bad = np.flatnonzero(~(error <= self.tolerance))
+            out += [
+                f"{self.joints[j]} moves differently: rmse {error[j]:.3g} rad against the fit's own motion, "
+                f"allowed {self.tolerance:g}"
+                for j in bad
+            ]
+        return out + [str(probe) for probe in self.probes if not probe.good]
+
+    @property
+    def good(self) -> bool:
+        """Nothing is wrong."""
+        return not self.failures
+
+
+def prove(
+    fit: Fit, robot: Robot, path: str | Path, to: str, *, recording: Recording | None = None, probes: bool = True,
+    python: str | Path | None = None, say: Callable[[str], None] | None = None,
+) -> Proof:  # fmt: skip
+    """Read an export back, replay the recording's command in the target where it can run here, and probe each value.
+
+    Without a recording the motion is a standard chirp at the robot's gains. `python` is an interpreter with mjlab, for which
+    alone it is needed.
+    """
+    path = Path(path)
+    values = values_of(fit, robot, recording)
+    motion, own = _motion(fit, robot, values, recording)
+    checks = tuple(_checks(values, read(path, to, values.joints), to))
+    if to not in TOLERANCE or (to == "mjlab" and python is None):
+        return Proof(target=to, joints=values.joints, checks=checks, notes=(_unseen(to),))
+    runner = _Mjlab(path, robot, fit, python) if to == "mjlab" and python else _Mujoco(path, to, robot, fit)
+    columns = [motion.joints.index(joint) for joint in values.joints]
+    seen = runner.run(values, motion)
+    compare = lambda a, b: _rmse(a, b, motion.valid)[columns]  # noqa: E731
+    rmse, rounding, rest = compare(seen, own), None, None
+    grid = _expected(values, "delay", to)
+    if np.abs(grid - values.delay).max() > 1e-9:
+        coarse = simulate(robot, motion, _with_delay(fit, values, grid).ordered_for(motion.joints), physics=fit.physics).position
+        rounding, rest = compare(coarse, own), compare(seen, coarse)
+    felt: tuple[Probe, ...] = ()
+    if probes and np.isfinite(rmse).all():
+        felt = tuple(_probes(values, runner, motion, say))
+    return Proof(
+        target=to, joints=values.joints, checks=checks, probes=felt, rmse=rmse, rounding=rounding, rest=rest,
+        tolerance=TOLERANCE[to], seconds=motion.duration, notes=tuple(dict.fromkeys(runner.notes)),
+    )  # fmt: skip
+
+
+def _rmse(a: Array, b: Array, valid: Array | None) -> Array:
+    seen = np.ones(a.shape, bool) if valid is None else valid
+    return np.sqrt(np.where(seen, (a - b) ** 2, 0.0).sum(0) / np.maximum(seen.sum(0), 1))
+
+
+def _with_delay(fit: Fit, values: Values, delay: Array) -> JointDynamics:
+    """The fit's dynamics with another delay for each identified joint."""
+    full = np.broadcast_to(fit.dynamics.delay, (len(fit.joints),)).copy()
+    full[[fit.joints.index(joint) for joint in values.joints]] = delay
+    return fit.dynamics.replace(delay=full)
+
+
+def read(path: Path, to: str, joints: tuple[str, ...]) -> dict[str, Array]:
+    """The values of an export, by the target's own library or parser, in the fit's terms."""
+    if to == "mjcf":
+        return mjcf.read(path, joints)
+    if to == "urdf":
+        return urdf.read(path, joints)
+    if to == "usd":
+        return usd.read(path, joints)
+    if to in ("json", "yaml", "ros2"):
+        return tables.read(path, to, joints)
+    return stubs.read(path, to, joints)
+
+
+def _unseen(to: str) -> str:
+    if to == "mjlab":
+        return (
+            "the motion was not replayed: mjlab pins its own MuJoCo and lives in its own environment. Make one "
+            "(python -m venv mjlab-env && mjlab-env/bin/pip install mjlab==1.6.0) and pass --python mjlab-env/bin/python."
+        )
+    if to in ("json", "yaml", "ros2"):
+        return "a table does not move: its values were read back."
+    return f"{to} cannot run here: its values were read back, its motion was not seen."
+
+
+def _motion(fit: Fit, robot: Robot, values: Values, recording: Recording | None) -> tuple[Recording, Array]:
+    """What is replayed, and how the fit's own simulation moves then [rad], shape (T, n)."""
+    if recording is None:
+        sweep = chirp(robot)
+        motion = Recording(
+            joints=robot.joints, time=sweep.time, target=sweep.target, position=np.repeat(sweep.target[:1], len(sweep.time), 0),
+            stiffness=np.ones(robot.n), damping=np.ones(robot.n), velocity=np.zeros_like(sweep.target), name="standard chirp",
+        ).select(values.joints)  # fmt: skip
+        motion = motion.with_gains(values.stiffness / fit.dynamics.gain_scale, values.velocity_gain / fit.dynamics.gain_scale)
+        return motion, simulate(robot, motion, fit.dynamics.ordered_for(motion.joints), physics=fit.physics).position
+    motion = recording.ordered_for(fit.joints)
+    for score in fit.recordings:
+        if score.hash == recording.hash and score.simulated.shape == motion.position.shape:
+            return motion, score.simulated
+    return motion, simulate(robot, motion, fit.dynamics, physics=fit.physics).position
+
+
+# --- reading back ------------------------------------------------------------------------------------------------------------
+def _checks(values: Values, found: dict[str, Array], to: str) -> list[Check]:
+    """Compare each value that the target holds with the fit's."""
+    checks = []
+    for name, row in found.items():
+        expected = _expected(values, name, to)
+        for j, joint in enumerate(values.joints):
+            close = np.isclose(row[j], expected[j], rtol=CLOSE.get(to, 1e-9), atol=1e-12)
+            checks.append(
+                Check(
+                    name=name,
+                    joint=joint,
+                    expected=float(expected[j]),
+                    found=float(row[j]),
+                    unit=_unit(values, name, j),
+                    good=bool(close),
+                )
+            )
+    return checks
+
+
+def _expected(values: Values, name: str, to: str) -> Array:
+    """The fit's number for a value as the target names it; delays are what the target's grid makes of them."""
+    word = name.split(" ")[-1]
+    if name.startswith("Isaac Gym's own"):
+        return np.zeros(values.n)
+    if word == "encoder_bias":
+        return values.bias if values.encoder else np.zeros(values.n)
+    if word == "delay" and to == "mjlab":
+        return np.round(values.delay / values.timestep) * values.timestep
+    if word == "delay" and to == "mjcf":
+        return np.array([mjcf.history(delay, values.timestep)[1] for delay in values.delay])
+    if (word == "bias" and to in ("mjcf", "legged_gym")) or name == "drive bias":
+        return np.where(values.stiffness > 0, values.bias, np.nan)
+    return getattr(values, word)
+
+
+def _unit(values: Values, name: str, j: int) -> str:
+    word = name.split(" ")[-1].removeprefix("encoder_")
+    return values.unit(word, j) if hasattr(values, word) else ""
+
+
+# --- replays ------------------------------------------------------------------------------------------------------------------
+class _Mujoco:
+    """MuJoCo, running the file that was written."""
+
+    def __init__(self, path: Path, to: str, robot: Robot, fit: Fit) -> None:
+        self.path, self.to, self.robot, self.fit = path, to, robot, fit
+        self.notes: list[str] = []
+
+    def run(self, values: Values, motion: Recording, path: Path | None = None) -> Array:
+        """Encoder readings of the file's model [rad], shape (T, n)."""
+        model, notes = (hang.compiled if self.to == "mjcf" else urdf.compiled)(path or self.path)
+        options = hang.in_the_air(model, self.robot, motion, self.fit.physics, self.fit.dynamics.tilt)
+        self.notes += notes + (options if self.to == "mjcf" else [])
+        return hang.replay(model, self.robot, motion, self.fit.physics, values.joints)
+
+    def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
+        """The motion of the file, and that of files in which one value is another."""
+        from surefoot.export.targets import write
+
+        before = self.run(values, motion)
+        after = []
+        for other in changed:
+            with tempfile.TemporaryDirectory() as folder:
+                copy = Path(folder) / self.path.name
+                write(other, self.to, self.path if self.to == "mjcf" else _plain(self.path), copy)
+                after.append(self.run(other, motion, copy))
+        return before, after
+
+
+def _plain(path: Path) -> str:
+    """A written URDF without its ros2_control block, so that it can be written again."""
+    text = path.read_text(encoding="utf-8")
+    start, end = text.find("<ros2_control"), text.rfind("</ros2_control>")
+    return text[:start] + text[end + len("</ros2_control>") :] if start >= 0 else text
+
+
+class _Mjlab:
+    """mjlab on the CPU, in its own interpreter."""
+
+    def __init__(self, path: Path, robot: Robot, fit: Fit, python: str | Path) -> None:
+        self.path, self.robot, self.fit, self.python = path, robot, fit, str(python)
+        self.notes: list[str] = []
+
+    def run(self, values: Values, motion: Recording) -> Array:
+        """Encoder readings of mjlab's robot [rad], shape (T, n)."""
+        return self._call(values, motion, [])[0]
+
+    def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
+        """The motion of the module, and that of modules in which one value is another."""
+        from surefoot.export.targets import write
+
+        with tempfile.TemporaryDirectory() as folder:
+            others = [Path(folder) / f"probe_{i}.py" for i in range(len(changed))]
+            for other, path in zip(changed, others, strict=True):
+                write(other, "mjlab", "", path)
+            motions = self._call(values, motion, others)
+        return motions[0], motions[1:]
+
+    def _call(self, values: Values, motion: Recording, others: list[Path]) -> list[Array]:
+        if (
+            motion.prescribed
+            or motion.enabled is not None
+            or motion.feedforward is not None
+            or motion.target_velocity is not None
+        ):
+            raise SurefootError("the mjlab proof replays position commands to all joints; choose a recording with nothing else.")
+        schedule = Schedule.of(motion, self.fit.physics)
+        if not schedule.on_grid:
+            raise SurefootError(
+                "the mjlab proof needs a recording with one stamp per physics step; pass no --recording to use a chirp."
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            job, result = Path(folder) / "job.npz", Path(folder) / "motion.npz"
+            np.savez(
+                job, model=np.array(self._model(motion)), joints=np.array(motion.joints), target=motion.target,
+                start=schedule.start_position, velocity=schedule.start_velocity, timestep=np.array(self.fit.physics.timestep),
+                modules=np.array([str(p.resolve()) for p in (self.path, *others)]), measured=np.array(values.encoder),
+            )  # fmt: skip
+            script = Path(__file__).with_name("mjlab_replay.py")
+            done = subprocess.run([self.python, str(script), str(job), str(result)], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise SurefootError(f"mjlab failed in {self.python}:\n{done.stderr.strip()[-2000:]}")
+            self.notes.append(done.stdout.strip().splitlines()[-1])
+            with np.load(result) as file:
+                return list(file["position"])
+
+    def _model(self, motion: Recording) -> str:
+        """The robot in the air, joints that are not in the recording held."""
+        model = hung_model(self.robot, motion.joints, self.fit.physics)
+        return canonical_text(model, self.robot.name, [model.joint(j).name for j in range(model.njnt)], {})
+
+
+# --- probes -------------------------------------------------------------------------------------------------------------------
+def _probes(values: Values, runner: Any, motion: Recording, say: Callable[[str], None] | None) -> list[Probe]:
+    """Change each written value in the file, one after another, and see that the motion changes."""
+    names = ("armature", "damping", "friction", "bias", "delay", "stiffness", "velocity_gain", "torque_limit")
+    cases = [(name, j) for name in names for j in range(values.n)]
+    changed = [_changed(values, name, j) for name, j in cases]
+    short = motion.between(motion.time[0], motion.time[0] + PROBE) if motion.duration > PROBE else motion
+    if say:
+        say(f"probing {len(cases)} values")
+    before, after = runner.probe(values, changed, short)
+    out = []
+    for (name, j), moved in zip(cases, after, strict=True):
+        change = np.nan_to_num(moved - before, nan=1.0)
+        out.append(Probe(name=name, joint=values.joints[j], moved=float(np.sqrt((change**2).mean(0)).max())))
+    return out
+
+
+def _changed(values: Values, name: str, j: int) -> Values:
+    """The same values with one of them clearly another."""
+    row = getattr(values, name).copy()
+    small = 0.02 * max(values.stiffness[j], 1e-9)
+    more = {"armature": 0.02 * small, "damping": 0.1 * small, "friction": small, "bias": 0.01, "delay": values.timestep}
+    row[j] = (
+        0.1 * small if name == "torque_limit" else row[j] + more.get(name, 0.0) if name in more else 1.2 * row[j] + 0.1 * small
+    )
+    extra = {"static_friction": row} if name == "friction" else {}
+    return values.replace(**{name: row}, **extra)
+
+
+def describe(proof: Proof) -> dict[str, Any]:
+    """A proof as plain data."""
+    return {
+        "target": proof.target,
+        "good": proof.good,
+        "values": len(proof.checks),
+        "probes": len(proof.probes),
+        "rmse": None if proof.rmse is None else dict(zip(proof.joints, proof.rmse.tolist(), strict=True)),
+        "failures": proof.failures,
+        "notes": list(proof.notes),
+    }
+
+
+def dumps(proof: Proof) -> str:
+    """A proof as JSON."""
+    return json.dumps(describe(proof), indent=1)
