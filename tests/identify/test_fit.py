@@ -68,7 +68,7 @@ def test_fit_json_says_what_was_done_and_under_which_physics(fit, folder):
     assert data["seconds"] > 0
     assert data["stop"] == fit.stop
     assert {"surefoot", "mujoco", "numpy", "python"} <= set(data["versions"])
-    assert data["unknowns"] == {"extra": ["cutoff"], "joint_delays": False, "fixed": {"bias:LF_HIP": 0.0},
+    assert data["unknowns"] == {"torque_weight": 0.0, "extra": ["cutoff"], "joint_delays": False, "fixed": {"bias:LF_HIP": 0.0},
                                 "tied": ["armature:*_KNEE"], "bounds": {"delay": [0.0, 0.03]}}  # fmt: skip
 
 
@@ -143,7 +143,8 @@ def test_any_numbers_and_any_names_survive_the_files(tmp_path_factory, values, d
     dynamics = JointDynamics(joints=("a", "b", "c", "d"), armature=row, damping=row, friction=row, bias=-row, delay=[delay])
     score = Score(name=name, hash="0" * 16, joints=dynamics.joints, rmse=row, rmse_no_model=row)
     made = Fit(
-        robot=name, source=name, joints=dynamics.joints, prescribed=("a",), dynamics=dynamics, low=dynamics, high=dynamics, findings=(name,),
+        robot=name, source=name, joints=dynamics.joints, prescribed=("a",),
+        dynamics=dynamics, low=dynamics, high=dynamics, findings=(name,),
         correlation=((name, "b", delay),),
         flags={p: ("ok",) * (1 if p == "delay" else 4) for p in ("armature", "damping", "friction", "bias", "delay")},
         recordings=(score,), held_out=(), physics=Physics(), method="hybrid", seed=0, seconds=delay, rollouts=1, stop="stopped",

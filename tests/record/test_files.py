@@ -190,9 +190,7 @@ def test_no_member_of_the_archive_needs_pickle(tmp_path):
 
 
 def test_a_robot_supplies_joints_and_gains_where_it_knows_them(tmp_path):
-    robot = types.SimpleNamespace(
-        name="dog", joints=JOINTS, stiffness=np.array([85.0, 86.0]), damping=np.array([1, 2.0])
-    )
+    robot = types.SimpleNamespace(name="dog", joints=JOINTS, stiffness=np.array([85.0, 86.0]), damping=np.array([1, 2.0]))
     bare = arrays(joints=None, stiffness=None, damping=None)
     recording = load(tmp_path, bare, robot=robot)
     assert recording.joints == JOINTS

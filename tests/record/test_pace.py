@@ -30,25 +30,8 @@ def integers(*values):
 
 def tensor(key, kind, numel, size, stride, offset=0):
     """The opcodes that torch.save writes for one tensor: rebuild, persistent id, offset, size, stride, REDUCE."""
-    pid = (
-        b"("
-        + text("storage")
-        + b"ctorch\n"
-        + kind.encode()
-        + b"\n"
-        + text(key)
-        + text("cpu")
-        + integers(numel)[1:]
-        + b"Q"
-    )
-    rest = (
-        b"J"
-        + struct.pack("<i", offset)
-        + integers(*size)
-        + integers(*stride)
-        + b"\x89"
-        + b"ccollections\nOrderedDict\n)R"
-    )
+    pid = b"(" + text("storage") + b"ctorch\n" + kind.encode() + b"\n" + text(key) + text("cpu") + integers(numel)[1:] + b"Q"
+    rest = b"J" + struct.pack("<i", offset) + integers(*size) + integers(*stride) + b"\x89" + b"ccollections\nOrderedDict\n)R"
     return b"ctorch._utils\n_rebuild_tensor_v2\n(" + pid + rest + b"tR"
 
 
@@ -74,9 +57,7 @@ def chirp(path, kind="DoubleStorage", order="little", **extra):
         **extra,
     )
     raw = {"0": np.arange(50.0), "1": VALUES, "2": VALUES.T}
-    return write(
-        path, description, {key: np.ascontiguousarray(x).astype(code).tobytes() for key, x in raw.items()}, order
-    )
+    return write(path, description, {key: np.ascontiguousarray(x).astype(code).tobytes() for key, x in raw.items()}, order)
 
 
 @pytest.mark.parametrize("kind", CODES)

@@ -175,9 +175,7 @@ def test_another_order_and_back_is_the_same_recording(order):
     assert other.joints == tuple(order)
     assert same(other.ordered_for(JOINTS), recording.replace(prescribed=other.ordered_for(JOINTS).prescribed))
     for joint in JOINTS:
-        assert np.array_equal(
-            other.torque[:, other.joints.index(joint)], recording.torque[:, recording.joints.index(joint)]
-        )
+        assert np.array_equal(other.torque[:, other.joints.index(joint)], recording.torque[:, recording.joints.index(joint)])
         assert other.stiffness[other.joints.index(joint)] == recording.stiffness[recording.joints.index(joint)]
 
 

@@ -66,9 +66,7 @@ def test_tytan_s_leg_is_the_paper_s_cad_leg():
     m, _ = at_home(Robot.load("tytan"))
     thigh, shank = m.body("LF_THIGH"), m.body("LF_SHANK")
     assert (thigh.mass[0], shank.mass[0]) == (3.612, 0.4535)
-    assert thigh.mass[0] * thigh.ipos[2] ** 2 == pytest.approx(
-        0.0203, abs=5e-5
-    )  # the paper's CoM-induced thigh inertia
+    assert thigh.mass[0] * thigh.ipos[2] ** 2 == pytest.approx(0.0203, abs=5e-5)  # the paper's CoM-induced thigh inertia
     assert (thigh.inertia[1], shank.inertia[1]) == (0.0228, 0.0107)
 
 
@@ -106,9 +104,7 @@ def test_gear_tables_reproduce_the_paper_s_joint_torques_and_speeds(name, joint,
     np.testing.assert_allclose(extremes(Robot.load(name), joint), expected, rtol=0.08)
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "speed"), [("anymal", 89, 8.5), ("tytan", 140, 16.8), ("single_drive", 140, 16.8)]
-)
+@pytest.mark.parametrize(("name", "limit", "speed"), [("anymal", 89, 8.5), ("tytan", 140, 16.8), ("single_drive", 140, 16.8)])
 def test_fixed_gears_have_the_paper_s_joint_torque_and_speed(name, limit, speed):
     robot = Robot.load(name)
     assert robot.torque_limit[0] == limit

@@ -98,9 +98,7 @@ def test_prismatic_continuous_and_planar_joints_are_joints():
 )
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
 def test_a_range_that_is_missing_or_empty_means_no_limit(kind, limit):
-    model = read_model(
-        robot(link("base"), link("leg"), joint("knee", "base", "leg", kind, more=limit or "<dynamics/>"))
-    )
+    model = read_model(robot(link("base"), link("leg"), joint("knee", "base", "leg", kind, more=limit or "<dynamics/>")))
     assert (model.lower[0], model.upper[0]) == (-np.inf, np.inf)
     assert "no usable range" in model.notes[0]
 
@@ -115,9 +113,7 @@ def test_a_mimic_joint_is_an_ordinary_joint_that_the_notes_name():
 
 def test_a_xacro_template_is_refused_with_the_command_that_expands_it(tmp_path):
     path = tmp_path / "r.urdf"
-    path.write_text(
-        robot(link("base").replace("7.0", "${m}"), link("leg").replace('"1.0"', '"${m}"'), joint("k", "base", "leg"))
-    )
+    path.write_text(robot(link("base").replace("7.0", "${m}"), link("leg").replace('"1.0"', '"${m}"'), joint("k", "base", "leg")))
     with pytest.raises(SurefootError, match=r"xacro r.urdf > robot.urdf"):
         read_model(path)
 

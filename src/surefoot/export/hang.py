@@ -95,7 +95,7 @@ def replay(model: Any, robot: Robot, recording: Recording, physics: Physics, ide
     schedule, data = Schedule.of(recording, physics), mujoco.MjData(model)
     order = np.array([model.joint(joint).dofadr[0] for joint in recording.joints])
     where = np.array([model.joint(joint).qposadr[0] for joint in recording.joints])
-    offset = np.array([encoder_offset(model, joint) for joint in recording.joints])
+    offset = offsets(model, recording.joints)
     for j in range(model.njnt):
         if (name := model.joint(j).name) not in recording.joints and name in robot.joints:
             data.qpos[model.jnt_qposadr[j]] = robot.posture[robot.index(name)]
@@ -117,6 +117,11 @@ def replay(model: Any, robot: Robot, recording: Recording, physics: Physics, ide
             break
     position[:, given] = recording.position[:, given]
     return position
+
+
+def offsets(model: Any, joints: tuple[str, ...]) -> Array:
+    """Joint position minus encoder reading, as the file has it [rad], shape (n,)."""
+    return np.array([encoder_offset(model, joint) for joint in joints])
 
 
 class _Drives:

@@ -23,7 +23,7 @@ def main(job_path: str, result_path: str) -> None:
     with np.load(job_path) as file:
         job = {name: file[name] for name in file.files}
     motions = [replay(job, str(path)) for path in job["modules"]]
-    np.savez(result_path, position=np.stack(motions))
+    np.savez(result_path, motion=np.stack(motions))
     print(f"replayed by mjlab on MuJoCo {mujoco.__version__}, torch {torch.__version__}, on the CPU, in 32-bit floats")
 
 
@@ -38,7 +38,7 @@ def module_of(path: str) -> Any:
 
 
 def replay(job: dict[str, np.ndarray], path: str) -> np.ndarray:
-    """What the encoders read at each physics step [rad], shape (T, n)."""
+    """What the encoders read, and where the joints are, at each physics step [rad], shape (2, T, n)."""
     module, joints, h = module_of(path), [str(j) for j in job["joints"]], float(job["timestep"])
     cfg = EntityCfg(
         spec_fn=lambda: mujoco.MjSpec.from_string(str(job["model"])),
@@ -63,16 +63,16 @@ def replay(job: dict[str, np.ndarray], path: str) -> np.ndarray:
     )
     sim.forward()
     target = tensor(job["target"])
-    positions = np.empty(job["target"].shape)
+    motion = np.empty((2, *job["target"].shape))
     for i in range(len(target)):
         reading = robot.data.joint_pos_biased if bool(job["measured"]) else robot.data.joint_pos
-        positions[i] = reading[0, order].numpy()
+        motion[0, i], motion[1, i] = reading[0, order].numpy(), robot.data.joint_pos[0, order].numpy()
         action.process_actions(target[i : i + 1, columns])
         action.apply_actions()
         scene.write_data_to_sim()
         sim.step()
         scene.update(h)
-    return positions
+    return motion
 
 
 if __name__ == "__main__":

@@ -21,15 +21,16 @@ from surefoot.record.recording import Recording
 from surefoot.robot.canonical import canonical_text
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
-from surefoot.simulate.physics import hung_model
+from surefoot.simulate.physics import Physics, hung_model
 from surefoot.simulate.replay import replay as simulate
 from surefoot.simulate.schedule import Schedule
+from surefoot.simulate.tree import branches
 
 Array = np.ndarray
 TOLERANCE = {"mjcf": 1e-6, "urdf": 1e-6, "mjlab": 1e-4}  # [rad] rmse of the worst joint, where the motion can be replayed
 CLOSE = {"usd": 1e-6, "mjlab": 1e-9}  # relative; USD keeps 32-bit floats
 FELT = 1e-9  # [rad] a value whose change moves a joint by less has not reached the simulator
-PROBE = 3.0  # [s] of the recording that probes replay
+PROBE = 1.5  # [s] of the recording that probes replay
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ class Probe:
 
     name: str
     joint: str
-    moved: float  # rms of the largest change of any joint [rad]
+    moved: float  # rms of the largest change of any joint of its leg, or of its encoder [rad]
 
     @property
     def good(self) -> bool:
@@ -127,7 +128,7 @@ def prove(
         rounding, rest = compare(coarse, own), compare(seen, coarse)
     felt: tuple[Probe, ...] = ()
     if probes and np.isfinite(rmse).all():
-        felt = tuple(_probes(values, runner, motion, say))
+        felt = tuple(_probes(values, runner, motion, robot, say))
     return Proof(
         target=to, joints=values.joints, checks=checks, probes=felt, rmse=rmse, rounding=rounding, rest=rest,
         tolerance=TOLERANCE[to], seconds=motion.duration, notes=tuple(dict.fromkeys(runner.notes)),
@@ -239,22 +240,27 @@ class _Mujoco:
 
     def run(self, values: Values, motion: Recording, path: Path | None = None) -> Array:
         """Encoder readings of the file's model [rad], shape (T, n)."""
+        return self.motion(values, motion, path)[0]
+
+    def motion(self, values: Values, motion: Recording, path: Path | None = None) -> Array:
+        """Encoder readings and joint positions [rad], shape (2, T, n)."""
         model, notes = (hang.compiled if self.to == "mjcf" else urdf.compiled)(path or self.path)
         options = hang.in_the_air(model, self.robot, motion, self.fit.physics, self.fit.dynamics.tilt)
         self.notes += notes + (options if self.to == "mjcf" else [])
-        return hang.replay(model, self.robot, motion, self.fit.physics, values.joints)
+        reading = hang.replay(model, self.robot, motion, self.fit.physics, values.joints)
+        return np.stack([reading, reading + hang.offsets(model, motion.joints)])
 
     def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
-        """The motion of the file, and that of files in which one value is another."""
+        """The motion (2, T, n) of the file, and that of files in which one value is another."""
         from surefoot.export.targets import write
 
-        before = self.run(values, motion)
+        before = self.motion(values, motion)
         after = []
         for other in changed:
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder) / self.path.name
                 write(other, self.to, self.path if self.to == "mjcf" else _plain(self.path), copy)
-                after.append(self.run(other, motion, copy))
+                after.append(self.motion(other, motion, copy))
         return before, after
 
 
@@ -274,10 +280,10 @@ class _Mjlab:
 
     def run(self, values: Values, motion: Recording) -> Array:
         """Encoder readings of mjlab's robot [rad], shape (T, n)."""
-        return self._call(values, motion, [])[0]
+        return self._call(values, motion, [])[0][0]
 
     def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
-        """The motion of the module, and that of modules in which one value is another."""
+        """The motion (2, T, n) of the module, and that of modules in which one value is another."""
         from surefoot.export.targets import write
 
         with tempfile.TemporaryDirectory() as folder:
@@ -313,7 +319,7 @@ class _Mjlab:
                 raise SurefootError(f"mjlab failed in {self.python}:\n{done.stderr.strip()[-2000:]}")
             self.notes.append(done.stdout.strip().splitlines()[-1])
             with np.load(result) as file:
-                return list(file["position"])
+                return list(file["motion"])
 
     def _model(self, motion: Recording) -> str:
         """The robot in the air, joints that are not in the recording held."""
@@ -322,20 +328,38 @@ class _Mjlab:
 
 
 # --- probes -------------------------------------------------------------------------------------------------------------------
-def _probes(values: Values, runner: Any, motion: Recording, say: Callable[[str], None] | None) -> list[Probe]:
-    """Change each written value in the file, one after another, and see that the motion changes."""
+def _probes(values: Values, runner: Any, motion: Recording, robot: Robot, say: Callable[[str], None] | None) -> list[Probe]:
+    """Change each written value in the file and see that its leg moves differently; legs do not feel each other in the air."""
     names = ("armature", "damping", "friction", "bias", "delay", "stiffness", "velocity_gain", "torque_limit")
-    cases = [(name, j) for name in names for j in range(values.n)]
-    changed = [_changed(values, name, j) for name, j in cases]
+    legs = _legs(values, motion, robot)
+    rounds = [[leg[k] for leg in legs if k < len(leg)] for k in range(max(map(len, legs)))]
+    cases = [(name, joints) for name in names for joints in rounds]
+    changed = []
+    for name, joints in cases:
+        other = values
+        for j in joints:
+            other = _changed(other, name, j)
+        changed.append(other)
     short = motion.between(motion.time[0], motion.time[0] + PROBE) if motion.duration > PROBE else motion
     if say:
-        say(f"probing {len(cases)} values")
+        say(f"probing {len(names) * values.n} values in {len(cases)} replays")
     before, after = runner.probe(values, changed, short)
+    columns = [motion.joints.index(joint) for joint in values.joints]
     out = []
-    for (name, j), moved in zip(cases, after, strict=True):
-        change = np.nan_to_num(moved - before, nan=1.0)
-        out.append(Probe(name=name, joint=values.joints[j], moved=float(np.sqrt((change**2).mean(0)).max())))
+    for (name, joints), moved in zip(cases, after, strict=True):
+        change = np.sqrt((np.nan_to_num(moved - before, nan=1.0) ** 2).mean(1)).max(0)[columns]  # reading or joint
+        for j in joints:
+            leg = next(leg for leg in legs if j in leg)
+            out.append(Probe(name=name, joint=values.joints[j], moved=float(change[leg].max())))
     return out
+
+
+def _legs(values: Values, motion: Recording, robot: Robot) -> list[list[int]]:
+    """Identified joints by independent branch of the robot."""
+    model = hung_model(robot, motion.joints, Physics())
+    names = [[model.joint(model.dof_jntid[dof]).name for dof in branch.dofs] for branch in branches(model)]
+    legs = [[values.joints.index(name) for name in leg if name in values.joints] for leg in names]
+    return [leg for leg in legs if leg]
 
 
 def _changed(values: Values, name: str, j: int) -> Values:

@@ -58,8 +58,8 @@ def export(
         command_delay(fit, to)
     values = values_of(fit, robot, recording, date=date)
     path = Path(out)
-    if path.is_dir() or not path.suffix:
-        path = path / f"{robot.name}_{to}{TARGETS[to]}" if path.is_dir() or not path.suffix else path
+    if path.is_dir():
+        path = path / f"{robot.name}_{to}{TARGETS[to]}"
     source, more = _source(robot, to, model)
     if isinstance(source, Path) and path.exists() and path.resolve() == source.resolve():
         raise SurefootError(f"--out {path} is the model itself; write to another file beside it.")
@@ -124,7 +124,7 @@ def model_file(robot: Robot) -> Path | None:
     return path if path.is_file() else None
 
 
-def find_recording(fit: Fit, folder: Path) -> tuple[Recording, Path] | None:
+def find_recording(fit: Fit, folder: Path) -> Recording | None:
     """A recording of the fit's, if it still lies in the fit's folder or beside it."""
     wanted = {score.hash for score in fit.recordings}
     home = folder if folder.is_dir() else folder.parent
@@ -136,5 +136,5 @@ def find_recording(fit: Fit, folder: Path) -> tuple[Recording, Path] | None:
         except SurefootError:
             continue
         if recording.hash in wanted:
-            return recording, path
+            return recording
     return None

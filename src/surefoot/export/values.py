@@ -148,9 +148,8 @@ def values_of(fit: Fit, robot: Robot, recording: Recording | None = None, *, dat
 
 
 def _identified(fit: Fit) -> tuple[str, ...]:
-    """The joints whose parameters were found; prescribed ones have no error to report."""
-    given = np.isnan(fit.recordings[0].rmse) if fit.recordings else np.zeros(len(fit.joints), bool)
-    return tuple(joint for joint, skip in zip(fit.joints, given, strict=True) if not skip)
+    """The joints whose parameters were found."""
+    return tuple(joint for joint in fit.joints if joint not in fit.prescribed)
 
 
 def _gains(robot: Robot, recording: Recording | None, joints: tuple[str, ...]) -> tuple[Array, Array]:

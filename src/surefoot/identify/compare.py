@@ -16,6 +16,8 @@ from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.replay import Choice
 
+_DELAY = {"torque": "the delay sits inside the loop, on the torque", "command": "the delay sits on the command"}
+_BIAS = {"setpoint": "the bias shifts the set-point, not the encoder", "encoder": "the bias is the encoder's"}
 GAIN = 0.05  # relative reduction of the held-out error that makes a variant worth its parameters
 
 
@@ -47,10 +49,11 @@ def variants(physics: Physics | None = None, unknowns: Unknowns | None = None) -
     def extra(name: str) -> Unknowns:
         return replace(u, extra=tuple(dict.fromkeys((*u.extra, name))))
 
+    elsewhere, other_form = ("command" if p.delay_on == "torque" else "torque"), ("encoder" if p.bias_form == "setpoint" else "setpoint")
     rows = [
-        ("paper", "4n+1 parameters, delay on the command", p, u),
-        ("torque-delay", "the delay sits inside the loop, on the torque", replace(p, delay_on="torque"), u),
-        ("setpoint-bias", "the bias shifts the set-point, not the encoder", replace(p, bias_form="setpoint"), u),
+        ("paper", f"4n+1 parameters, delay on the {p.delay_on}", p, u),
+        (f"{elsewhere}-delay", _DELAY[elsewhere], replace(p, delay_on=elsewhere), u),
+        (f"{other_form}-bias", _BIAS[other_form], replace(p, bias_form=other_form), u),
         ("velocity-filter", "the drive damps a low-passed velocity", p, extra("cutoff")),
         ("stribeck", "friction is higher at standstill", p, extra("breakaway")),
         ("joint-delays", "every joint has a delay of its own", p, replace(u, joint_delays=True)),

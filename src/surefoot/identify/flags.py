@@ -48,15 +48,14 @@ def interval(space: Space, x: Array, sure: Uncertainty) -> tuple[JointDynamics, 
 
 
 def _flag(x: float, value: float, half: float, width: float, scale: float) -> str:
-    if not np.isfinite(half) or 2 * half > 0.8 * width:
+    if not np.isfinite(half):
         return "not identified"
-    if half > max(WEAK * abs(value), 0.05 * scale):
-        return "weak"
-    if x < -1 + AT_BOUND:
-        return "at lower bound"
-    if x > 1 - AT_BOUND:
-        return "at upper bound"
-    return "ok"
+    sharp = half <= max(WEAK * abs(value), 0.05 * scale)
+    if sharp and abs(x) > 1 - AT_BOUND:
+        return "at lower bound" if x < 0 else "at upper bound"
+    if 2 * half > 0.8 * width:
+        return "not identified"
+    return "ok" if sharp else "weak"
 
 
 def _partner(sure: Uncertainty, labels: list[str], k: int) -> tuple[str, float] | None:

@@ -170,6 +170,7 @@ def _report(
         history=solution.history,
         versions=_versions(),
         unknowns={
+            "torque_weight": problem.torque_weight,
             "extra": list(unknowns.extra),
             "joint_delays": unknowns.joint_delays,
             "fixed": dict(unknowns.fixed),

@@ -252,7 +252,8 @@ class InAir:
         """Parameters (blocks, rows, lanes), delays (blocks, groups, lanes) and true start positions (blocks, f, lanes)."""
         free = part.free
         rows = {name: getattr(candidates, name)[:, free] for name in features.lane_rows if name != "effective"}
-        inertia = part.rest_inertia + rows["armature"][:, :, None] * np.eye(len(free))
+        scaled = np.array([not part.branch.links[i].bare for i in features.free])
+        inertia = part.rest_inertia + (rows["armature"] * scaled)[:, :, None] * np.eye(len(free))
         rows["effective"] = 1.0 / np.diagonal(np.linalg.inv(inertia), axis1=1, axis2=2)
         values = [rows[name] for name in features.lane_rows] + self._shared(features, candidates)
         delays = candidates.delay[:, free] if features.joint_delays else candidates.delay[:, :1]

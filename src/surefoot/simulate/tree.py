@@ -40,6 +40,7 @@ class Link:
     lower: float  # joint limits, margin included [rad]; ∓inf without
     upper: float
     limit: tuple[float, ...]  # (stiffness, damping, dmin, dmax, width, midpoint, power) of MuJoCo's limit constraint
+    bare: bool  # MuJoCo leaves the armature out of the scale of friction and limits: a slide through its body's centre of mass
     friction_impedance: float  # MuJoCo's solimp[0] of the friction constraint
     friction_damping: float  # a_ref = -b v
 
@@ -159,6 +160,7 @@ def _link(model: mujoco.MjModel, joint: int, parent: int, rotation: Array, offse
         lower=float(low + margin) if limited else -np.inf,
         upper=float(high - margin) if limited else np.inf,
         limit=(*_stiffness_damping(model.jnt_solref[joint], solimp[1], safe), *map(float, solimp)),
+        bare=bool(model.body_simple[model.jnt_bodyid[joint]] == 2),
         friction_impedance=friction_impedance,
         friction_damping=_stiffness_damping(model.dof_solref[dof], model.dof_solimp[dof][1], safe)[1],
     )

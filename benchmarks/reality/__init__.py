@@ -1,0 +1,1 @@
+"""The three real recordings of `reality.py`, a file each."""
