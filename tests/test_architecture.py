@@ -22,8 +22,9 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "train": {"errors", "robot", "simulate", "deploy", "train"},
     "demo": set(CORE),
     "terminal": {*CORE, "demo"},
-    "options": set(CORE),
-    "cli": {*CORE, "options", "export", "deploy", "train", "analyze", "report", "demo", "terminal"},
+    "words": {"errors"},
+    "options": {*CORE, "words"},
+    "cli": {*CORE, "options", "words", "export", "deploy", "train", "analyze", "report", "demo", "terminal"},
 }
 HOME = {  # heavy libraries and the only folders that may use them
     "torch": ("train",),

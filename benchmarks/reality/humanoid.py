@@ -61,7 +61,10 @@ def run(folder: Path, console: Console) -> list[str]:
 
 def structures() -> list[Structure]:
     """The paper's model, then where the bias and the delay sit."""
-    shifted, inside = Physics(timestep=STEP, bias_form="setpoint"), Physics(timestep=STEP, bias_form="setpoint", delay_on="torque")
+    shifted, inside = (
+        Physics(timestep=STEP, bias_form="setpoint"),
+        Physics(timestep=STEP, bias_form="setpoint", delay_on="torque"),
+    )
     return [
         Structure(name="paper: bias of the encoder, delay on the command", physics=Physics(timestep=STEP)),
         Structure(name="bias of the set-point", physics=shifted),

@@ -62,7 +62,8 @@ def run(folder: Path, console: Console) -> list[str]:
     for line in misfit(found):
         console.print(line, markup=False)
     worse = [i for i in range(2) if not judged.rmse[i] < PUBLISHED[i]]
-    return [f"dfki_double_pendulum: {robot.joints[i]} {1e3 * judged.rmse[i]:.2f} mrad, published {1e3 * PUBLISHED[i]:.1f}" for i in worse]
+    missed = "dfki_double_pendulum: {} {:.2f} mrad, published {:.1f} mrad"
+    return [missed.format(robot.joints[i], 1e3 * judged.rmse[i], 1e3 * PUBLISHED[i]) for i in worse]
 
 
 def structures() -> list[Structure]:

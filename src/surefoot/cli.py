@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +14,7 @@ import tyro
 
 from surefoot.errors import SurefootError
 from surefoot.options import Physical, Read, Reading, World, load, load_robot, physics, unknowns, warn
+from surefoot.words import again, gather
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +51,7 @@ def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:
     if stops:
         console().print(f"[red]{stops} finding(s) would make a fit wrong; fix them first.[/red]")
         return 1
-    console().print(f"next: surefoot identify {robot} {' '.join(map(str, recordings))} --out fit/")
+    following(f"surefoot identify {shlex.join([robot, *map(str, recordings)])} --out fit/{again(read)}")
     return 0
 
 
@@ -65,7 +69,7 @@ def identify(
         held_out: recordings that are only scored.
         method: hybrid (default), cmaes (the paper's protocol) or least-squares.
         seed: the same seed gives the same bits.
-        torque_weight: weight of the measured torque in the loss; 1 counts a torque error like the position error that makes it.
+        torque_weight: weight >= 0 of the measured torque in the loss; 1 counts a torque error like the position error that makes it.
         population: candidates per generation (cmaes).
         generations: limit of generations (cmaes).
         max_iterations: limit of least-squares iterations.
@@ -76,6 +80,11 @@ def identify(
     from surefoot import terminal
     from surefoot.identify import check as examine
 
+    seeded(seed)
+    if not (math.isfinite(torque_weight) and torque_weight >= 0):
+        raise SurefootError(f"--torque-weight is {torque_weight:g}; expected a finite number >= 0 (0: positions only).")
+    writable(out, "fit.json", "trajectories.npz")
+    resumable(out, method, resume)
     machine = load_robot(robot)
     fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
     found = [f for f in examine(machine, fitted) if f.level != "ok"]
@@ -90,7 +99,8 @@ def identify(
     )  # fmt: skip
     show(fit)
     fit.save(out)
-    console().print(f"wrote {out}/fit.json and {out}/trajectories.npz    next: surefoot validate {out} OTHER.npz --robot {robot}")
+    console().print(f"wrote {out}/fit.json and {out}/trajectories.npz", markup=False, soft_wrap=True)
+    following(f"surefoot validate {shlex.quote(str(out))} OTHER.npz --robot {shlex.quote(robot)}{again(read)}")
     return 0
 
 
@@ -114,6 +124,11 @@ def validate(fit: Annotated[Path, tyro.conf.Positional], recordings: Files, robo
         raise SurefootError(f"{error}{hint}") from None
     if not recordings:
         raise SurefootError("there is no recording to replay; pass at least one.")
+    if missing := [joint for joint in known.joints if joint not in machine.joints]:
+        raise SurefootError(
+            f"the fit in {fit} is of {known.robot} and its joint{'s' * (len(missing) > 1)} {', '.join(missing)}, which robot "
+            f"{machine.name} does not have (it has {', '.join(machine.joints)}); pass the fitted robot with --robot."
+        )
     loaded = [load(machine, path, read).select(known.joints).prescribe(*known.prescribed) for path in recordings]
     scores = [score(machine, rec, known.dynamics, known.physics) for rec in loaded]
     console().print(terminal.errors(scores, f"{known.robot}: the fit on recordings it has not seen"))
@@ -138,6 +153,7 @@ def compare(
     from surefoot.identify import compare as rank
     from surefoot.identify import verdict
 
+    seeded(seed)
     machine = load_robot(robot)
     fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
     with terminal.progress(console()) as bar:
@@ -167,6 +183,9 @@ def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7
     from surefoot import terminal
     from surefoot.demo import hidden_robot, keep
 
+    seeded(seed)
+    writable(out, "chirp.npz", "steps.npz", "other-gains.npz")
+    writable(out / "fit", "fit.json", "trajectories.npz")
     console().print(
         f"hanging {robot} in the air: 20 s chirp at 400 Hz, coloured encoder noise and quantisation (simulated by MuJoCo)"
     )
@@ -182,7 +201,8 @@ def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7
     fit.save(out / "fit")
     console().print(f"{hit} of {total} intervals contain the truth ({100 * hit / total:.0f} %; 95 % expected)")
     console().print(f"the recordings are in {out}/, the report in {out}/fit/fit.json")
-    console().print(f"next: surefoot identify {robot} {out}/chirp.npz --held-out {out}/steps.npz --out my-fit/")
+    chirp, steps = (shlex.quote(str(out / f"{name}.npz")) for name in ("chirp", "steps"))
+    following(f"surefoot identify {shlex.quote(robot)} {chirp} --held-out {steps} --out my-fit/")
     return 0
 
 
@@ -235,6 +255,39 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 180, highlight=False)
 
 
+def following(command: str) -> None:
+    """The command that comes next, in one line that can be pasted."""
+    console().print(f"next: {command}", markup=False, soft_wrap=True)
+
+
+def seeded(seed: int) -> None:
+    """A seed is a whole number from zero."""
+    if seed < 0:
+        raise SurefootError(f"--seed is {seed}; expected a whole number >= 0.")
+
+
+def writable(folder: Path, *files: str) -> None:
+    """Refuse a folder that cannot be written, before the work is done and not after."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
+    reason = ""
+    if not there.is_dir():
+        reason = f"{there.name} is a file, not a folder"
+    elif not os.access(there, os.W_OK | os.X_OK):
+        reason = f"{there} may not be written by you"
+    elif taken := [name for name in files if (folder / name).is_dir()]:
+        reason = f"{taken[0]} in it is a folder"
+    if reason:
+        raise SurefootError(f"cannot write to {folder}: {reason}. Choose another --out.")
+
+
+def resumable(out: Path, method: str, resume: bool) -> None:
+    """Only a cmaes search can be continued, from the state that it left."""
+    if resume and method != "cmaes":
+        raise SurefootError(f"--resume continues a cmaes search, and --method is {method}; add --method cmaes or drop --resume.")
+    if resume and not (out / "search.npz").exists():
+        warn(f"there is no search in {out} to resume (no search.npz); it starts from the beginning.")
+
+
 def run(robot: Robot, fitted: list[Recording], world: World, **options: Any) -> Fit:
     """Identify with a bar that shows stage, iteration and loss."""
     from surefoot import terminal
@@ -280,7 +333,7 @@ def main(arguments: list[str] | None = None) -> int:
     }  # fmt: skip
     try:
         return tyro.extras.subcommand_cli_from_dict(
-            commands, prog="surefoot", args=arguments, description=__doc__,
+            commands, prog="surefoot", args=gather(sys.argv[1:] if arguments is None else arguments), description=__doc__,
             config=(tyro.conf.OmitArgPrefixes,),
         )  # fmt: skip
     except SurefootError as error:
@@ -290,6 +343,13 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted; nothing was written", file=sys.stderr)
         return 130
     except BrokenPipeError:
+        return 1
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"error: the system refused to read or write{where}: {error.strerror or error}.", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("error: the memory is not enough; use a shorter recording, or a smaller --population.", file=sys.stderr)
         return 1
 
 

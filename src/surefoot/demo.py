@@ -32,6 +32,8 @@ class Hidden:
 
 def hidden_robot(name: str, seed: int) -> Hidden:
     """A bundled robot whose joint dynamics are drawn around its published ones, and three recordings of it."""
+    if seed < 0:
+        raise SurefootError(f"seed is {seed}; expected a whole number >= 0.")
     robot = Robot.load(name)
     if robot.dynamics is None:
         raise SurefootError(f"{name} has no published joint dynamics to draw around; try anymal, tytan or minimal.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import tomllib
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from surefoot.errors import SurefootError
+from surefoot.words import gains, matching, renaming, short, table
 
 if TYPE_CHECKING:
     from surefoot.identify import Unknowns
@@ -30,8 +31,20 @@ class Reading:
     """D gain in force [N·m·s/rad], likewise."""
     joints: tuple[str, ...] = ()
     """Joint names in the order of the file's columns, for files that do not say."""
+    rename: tuple[str, ...] = ()
+    """OLD=NEW: a joint that the file calls OLD is the robot's NEW."""
     columns: Path | None = None
     """TOML file that maps channels to CSV columns, for example: time = "t", target = "des_{joint}"."""
+    degrees: bool = False
+    """Positions, targets and velocities of the file are in degrees."""
+    time_scale: float = 1.0
+    """Factor that makes the stamps seconds: 0.001 for milliseconds, 1e-6, 1e-9."""
+    start: float | None = None
+    """Use the recording from here on [s after its first stamp]."""
+    end: float | None = None
+    """Use the recording up to here [s after its first stamp]."""
+    lead_in: float = 0.0
+    """Seconds before --start that are simulated but not compared."""
     select: tuple[str, ...] = ()
     """Use only the joints that match these patterns; the others are held at the robot's posture."""
     prescribe: tuple[str, ...] = ()
@@ -93,18 +106,12 @@ def load(robot: Robot, path: Path, read: Reading) -> Recording:
     """One recording, completed from the options and the robot."""
     from surefoot.record import Recording
 
-    columns = None
-    if read.columns is not None:
-        try:
-            columns = tomllib.loads(read.columns.read_text(encoding="utf-8"))
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SurefootError(f"cannot read the column map {read.columns}: {error}.") from None
     rec = Recording.load(
-        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"),
-        damping=gains(read.damping, "--damping"), columns=columns, robot=robot, drop_repeated=read.drop_repeated,
+        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"), damping=gains(read.damping, "--damping"),
+        columns=_columns(read.columns), robot=robot, drop_repeated=read.drop_repeated, rename=renaming(read.rename),
     )  # fmt: skip
-    if path.suffix == ".csv" and columns is None:
-        warn(f"{path.name}: columns taken as {rec.notes.get('columns', '')}")
+    _tell(robot, path, rec, read)
+    rec = _piece(_units(robot, rec, read), read)
     if read.select:
         rec = rec.select(matching(rec.joints, read.select, "--select"))
     if read.prescribe:
@@ -113,37 +120,57 @@ def load(robot: Robot, path: Path, read: Reading) -> Recording:
     return rec.mark_held() if read.mark_held else rec
 
 
-def matching(joints: tuple[str, ...], patterns: tuple[str, ...], option: str) -> list[str]:
-    """Joints that match any of the patterns."""
-    for pattern in patterns:
-        if not any(fnmatchcase(joint, pattern) for joint in joints):
-            raise SurefootError(f"{option} {pattern} matches no joint; valid: {', '.join(joints)}.")
-    return [joint for joint in joints if any(fnmatchcase(joint, pattern) for pattern in patterns)]
-
-
-def gains(words: tuple[str, ...], option: str) -> Any:
-    """A number, one per joint, or {pattern: number}."""
-    if not words:
+def _columns(path: Path | None) -> dict[str, Any] | None:
+    """The column map of a file."""
+    if path is None:
         return None
-    if any("=" in word for word in words):
-        return dict(split(word, option, 1) for word in words)
-    values = [split(f"x={word}", option, 1)[1] for word in words]
-    return values[0] if len(values) == 1 else values
-
-
-def split(word: str, option: str, count: int) -> tuple[str, Any]:
-    """KEY=NUMBER or KEY=LOW,HIGH."""
-    key, equals, text = word.rpartition("=")
     try:
-        values = tuple(float(x) for x in text.split(","))
-    except ValueError:
-        values = ()
-    if not equals or len(values) != count or not values:
-        form = "KEY=NUMBER" if count == 1 else "KEY=LOW,HIGH"
-        raise SurefootError(
-            f"{option} {word}: expected {form}, for example {option} {'delay=0.005' if count == 1 else 'delay=0,0.06'}."
-        )
-    return key, values[0] if count == 1 else values
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SurefootError(f"cannot read the column map {path}: {error}.") from None
+
+
+def _tell(robot: Robot, path: Path, rec: Recording, read: Reading) -> None:
+    """What was assumed while reading: columns, gains."""
+    if read.columns is None and (columns := rec.notes.get("columns")):
+        shown = (part.split(", ") for part in columns.split("; "))
+        parts = [part[0] if len(part) == 1 else f"{part[0]} .. {part[-1]} ({len(part)})" for part in shown]
+        warn(short(f"{path.name}: columns taken as {'; '.join(parts)}"))
+    if unused := rec.notes.get("unused"):
+        warn(short(f"{path.name}: not used: {unused}"))
+    if (lacking := rec.notes.get("default gains")) is not None:
+        ranges = {"stiffness": f"P {_span(rec.stiffness)}", "damping": f"D {_span(rec.damping)}"}
+        used, named = (", ".join(form(g) for g in lacking.split()) for form in (ranges.__getitem__, "--{}".format))
+        warn(f"{path.name} holds no {' and no '.join(lacking.split())}: using those of {robot.name}, {used}; if others were in "
+             f"force, pass {named}.")  # fmt: skip
+
+
+def _span(values: Any) -> str:
+    low, high = float(min(values)), float(max(values))
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _units(robot: Robot, rec: Recording, read: Reading) -> Recording:
+    """Seconds and radians."""
+    if not (math.isfinite(read.time_scale) and read.time_scale > 0):
+        raise SurefootError(f"--time-scale is {read.time_scale:g}; expected a factor > 0, for example 0.001 for milliseconds.")
+    if read.time_scale != 1.0:
+        rec = rec.replace(time=rec.time * read.time_scale)
+    return rec.in_radians([j for j, kind in zip(robot.joints, robot.kinds, strict=True) if kind == "slide"]) if read.degrees else rec
+
+
+def _piece(rec: Recording, read: Reading) -> Recording:
+    """From --start to --end."""
+    if not (math.isfinite(read.lead_in) and read.lead_in >= 0):
+        raise SurefootError(f"--lead-in is {read.lead_in:g} s; expected seconds >= 0.")
+    if read.start is None and read.end is None:
+        if read.lead_in:
+            raise SurefootError("--lead-in says how much before --start is simulated; pass --start too.")
+        return rec
+    start, end = read.start or 0.0, math.inf if read.end is None else read.end
+    if not 0 <= start < end:
+        raise SurefootError(f"--start {start:g} and --end {end:g}: expected 0 <= start < end, seconds after the first stamp.")
+    return rec.between(rec.time[0] + start, rec.time[0] + end, lead_in=read.lead_in)
 
 
 def physics(world: World) -> Physics:
@@ -158,6 +185,6 @@ def unknowns(world: World) -> Unknowns:
     from surefoot.identify import Unknowns
 
     return Unknowns(
-        extra=world.extra, joint_delays=world.joint_delays, fixed=dict(split(word, "--fix", 1) for word in world.fix),
-        tied=world.tie, bounds=dict(split(word, "--bound", 2) for word in world.bound), stribeck_speed=world.stribeck_speed,
+        extra=world.extra, joint_delays=world.joint_delays, fixed=table(world.fix, "--fix", 1),
+        tied=world.tie, bounds=table(world.bound, "--bound", 2), stribeck_speed=world.stribeck_speed,
     )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot.export import Values
 from surefoot.identify import Fit, Score
+from surefoot.identify.answer import model_hash
 from surefoot.record.excitation import chirp
 from surefoot.record.recording import Recording
 from surefoot.robot.dynamics import JointDynamics
@@ -100,12 +101,14 @@ def fit_of(robot: Robot, *, seconds: float = 3.0, physics: Physics | None = None
     rec = rec.replace(velocity=np.zeros(rec.target.shape))  # it begins at rest, and says so
     none = np.zeros(robot.n)
     score = Score(
-        name=rec.name, hash=rec.hash, joints=rec.joints, rmse=none, rmse_no_model=none + 0.1, time=rec.time, measured=rec.position,
-        simulated=rec.position, no_model=rec.position, saturated=none,
+        name=rec.name, hash=rec.hash, joints=rec.joints, rmse=none, rmse_no_model=none + 0.1, time=rec.time,
+        measured=rec.position, simulated=rec.position, no_model=rec.position, saturated=none,
     )  # fmt: skip
     shift = lambda s: dynamics.replace(armature=dynamics.armature * (1 + s))  # noqa: E731
     fit = Fit(
-        robot=robot.name, source=robot.source, joints=robot.joints, prescribed=(), dynamics=dynamics, low=shift(-0.1), high=shift(0.1),
+        robot=robot.name, source=robot.source, model_hash=model_hash(robot), joints=robot.joints,
+        kinds=robot.kinds, prescribed=(), dynamics=dynamics,
+        low=shift(-0.1), high=shift(0.1),
         flags={name: ("ok",) * len(getattr(dynamics, name)) for name in ("armature", "damping", "friction", "bias", "delay")},
         findings=(), correlation=(), recordings=(score,), held_out=(), physics=physics, method="hybrid", seed=0, seconds=0.1,
         rollouts=1, stop="converged", history=(0.0,), versions={"surefoot": "0"}, unknowns={"extra": [], "fixed": {}}, loss=0.0,

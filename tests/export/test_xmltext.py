@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from surefoot.errors import SurefootError
 from surefoot.export.xmltext import Document, number
 
-TEXT = b"""<?xml version="1.0"?>\r\n<!-- top > -->\r\n<a   x = '1>2'\ty="&lt;3">\r\n\t<b/>  <!-- kept -->\r\n\t<c k="v" />\r\n</a>\r\n"""
+TEXT = (
+    b"""<?xml version="1.0"?>\r\n<!-- top > -->\r\n<a   x = '1>2'\ty="&lt;3">\r\n"""
+    b"""\t<b/>  <!-- kept -->\r\n\t<c k="v" />\r\n</a>\r\n"""
+)
 
 
 def test_a_document_without_changes_is_the_same_bytes():
@@ -65,7 +68,7 @@ def test_a_comment_with_the_same_marker_is_replaced_and_never_breaks_the_xml():
 
 def test_text_that_is_not_xml_is_refused_with_its_name():
     """The error names the file."""
-    with pytest.raises(SurefootError, match="robot.xml is not XML"):
+    with pytest.raises(SurefootError, match=r"robot\.xml is not XML"):
         Document(b"<a><b></a>", "robot.xml")
 
 

@@ -83,3 +83,31 @@ def test_wrong_words_are_answered_with_the_right_ones():
         compare(robot, [rec], held_out=[rec], only=("magic",))
     with pytest.raises(SurefootError, match="--held-out"):
         compare(robot, [rec], held_out=[])
+
+
+def test_a_verdict_is_never_given_without_the_baseline():
+    """Asked for one variant only, the paper's model is fitted beside it."""
+    robot, truth = CORE
+    fitted, other = (recorded(robot, truth, seconds=2.0, noise=2e-4, seed=s) for s in (0, 1))
+    ranked = compare(robot, [fitted], held_out=[other], only=["stribeck"])
+    assert sorted(r.variant.name for r in ranked) == ["paper", "stribeck"]
+
+
+def test_a_model_that_cannot_be_fitted_does_not_take_the_others_with_it(monkeypatch):
+    """One variant's error is said, the rest is ranked."""
+    import sys
+
+    module, said = sys.modules["surefoot.identify.compare"], []
+    real = module.identify
+
+    def sometimes(*args, **options):
+        if "breakaway" in options["unknowns"].extra:
+            raise SurefootError("no such luck")
+        return real(*args, **options)
+
+    monkeypatch.setattr(module, "identify", sometimes)
+    robot, truth = CORE
+    fitted, other = (recorded(robot, truth, seconds=2.0, noise=2e-4, seed=s) for s in (0, 1))
+    ranked = compare(robot, [fitted], held_out=[other], only=["stribeck", "load"], say=said.append)
+    assert sorted(r.variant.name for r in ranked) == ["load", "paper"]
+    assert said == ["stribeck: no such luck"]

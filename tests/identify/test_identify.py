@@ -10,7 +10,7 @@ import surefoot
 from surefoot.errors import SurefootError
 from surefoot.identify import evolution, identify, search
 from surefoot.identify.fit import Fit
-from surefoot.identify.identify import score
+from surefoot.identify.answer import score
 from surefoot.identify.stop import Stop
 from surefoot.identify.unknowns import Unknowns
 from surefoot.record.excitation import Excitation
@@ -372,3 +372,28 @@ def test_mujoco_itself_fits_the_same():
     robot, truth, rec = pendulum()
     fit = identify(robot, [rec.between(0.0, 1.0)], engine="mujoco", method="least-squares", max_iterations=8)
     assert worst(fit, truth, "armature", "damping", "delay") < 1e-4
+
+
+def test_a_held_out_recording_has_the_same_joints_prescribed():
+    """A joint that follows its measured motion in the fit does so where the fit is scored."""
+    robot, _, rec = legs()
+    fit = identify(robot, [rec.prescribe("LF_HIP")], held_out=[rec])
+    np.testing.assert_array_equal(fit.held_out[0].rmse, fit.recordings[0].rmse)
+
+
+def test_samples_that_are_not_compared_do_not_dilute_the_loss():
+    """Half of the samples masked leaves the time mean of noise what it was."""
+    robot, truth, _ = legs()
+    rec = recorded(robot, truth, seconds=3.0, noise=1e-3)
+    valid = np.ones(rec.position.shape, bool)
+    valid[1::2] = False
+    whole, half = (identify(robot, [r]).loss for r in (rec, rec.replace(valid=valid)))
+    assert half == pytest.approx(whole, rel=0.1)
+
+
+def test_a_search_that_was_cut_short_says_so_instead_of_explaining_its_flags():
+    """Reasons for wide intervals would be fiction where the search has not converged."""
+    robot, _, rec = legs()
+    fit = identify(robot, [rec], method="cmaes", population=8, generations=2)
+    assert "did not converge" in fit.findings[0]
+    assert not any("identified" in finding for finding in fit.findings)

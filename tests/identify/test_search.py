@@ -138,3 +138,31 @@ def test_guesses_start_optional_parameters_where_they_do_nothing():
     np.testing.assert_allclose(guesses.tilt, 0, atol=1e-12)
     np.testing.assert_allclose(guesses.gain_scale, 1)
     assert guesses.cutoff.min() > 300
+
+
+def test_ties_join_branches_into_one_island_and_shared_parameters_belong_to_none():
+    """The global stage searches what no other branch feels apart from the rest; a tie across branches makes them one."""
+    robot, _, rec = legs()
+    apart, together = (problem_of(robot, rec, tied=tied, extra=("gain_scale",)) for tied in ((), ("armature:*_KNEE",)))
+    joints, variables = search._islands(apart)
+    assert [sorted(j) for j in joints] == [[0, 1], [2, 3]]
+    assert [len(v) for v in variables] == [8, 8]
+    joints, variables = search._islands(together)
+    assert [sorted(j) for j in joints] == [[0, 1, 2, 3]]
+    assert [len(v) for v in variables] == [15]
+    shared = {"delay", "gain_scale"}
+    for problem, groups in ((apart, search._islands(apart)[1]), (together, variables)):
+        named = {label for k in np.concatenate(groups) for label in problem.space.labels()[k].split(" = ")}
+        assert not named & shared
+
+
+def test_looking_elsewhere_helps_with_tied_parameters_too(monkeypatch):
+    """With left and right tied the delay and all tied variables are still searched."""
+    monkeypatch.setattr(search, "_guesses", lambda problem: np.where(np.arange(problem.space.size) % 2, 0.98, 0.9)[None])
+    robot, truth, _ = legs()
+    alike = truth.replace(**{k: np.tile(getattr(truth, k)[:2], 2) for k in ("armature", "damping", "friction")})
+    problem = problem_of(robot, recorded(robot, alike, seconds=3.0), tied=("left-right",))
+    local, found = (find(problem, method, seed=1) for method in ("least-squares", "hybrid"))
+    assert search._poor(problem, local).any()
+    assert found.loss < 0.01 * local.loss
+    assert max(errors(problem.space.decode(found.x).lane(0), alike).values()) < 1e-3

@@ -157,3 +157,18 @@ def test_an_unknown_robot_is_answered_with_the_bundled_names():
 def test_a_folder_is_not_a_robot(tmp_path):
     with pytest.raises(SurefootError, match="nor a file"):
         Robot.load(tmp_path)
+
+
+def test_a_posture_beyond_the_joint_limits_is_moved_inside_with_a_note():
+    """A calf whose zero lies outside its range, as in many models of quadrupeds."""
+    text = """<mujoco><compiler angle="radian"/><worldbody><body>
+      <joint name="calf" axis="0 1 0" limited="true" range="-2.72 -0.84"/><inertial pos="0 0 -0.1" mass="1" diaginertia="1 1 1"/>
+      <body><joint name="toe" axis="0 1 0" limited="true" range="0.2 0.25"/>
+      <inertial pos="0 0 -0.1" mass="1" diaginertia="1 1 1"/>
+      <body><joint name="free" axis="0 1 0"/><inertial pos="0 0 -0.1" mass="1" diaginertia="1 1 1"/></body></body></body>
+    </worldbody></mujoco>"""
+    robot = Robot.load(text)
+    np.testing.assert_allclose(robot.posture, [-0.84 - 0.05, 0.2, 0.0])  # the toe's range has no room for two soft bands
+    note = [n for n in robot.notes if "posture" in n]
+    assert len(note) == 1
+    assert "calf (0 to -0.89), toe (0 to 0.2)." in note[0]

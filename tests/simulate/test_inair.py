@@ -1,6 +1,8 @@
 """Candidates as lanes: independent of each other, of their order, of the way in which they are asked for."""
 
+import multiprocessing
 import threading
+import warnings
 
 import mujoco
 import numpy as np
@@ -144,6 +146,49 @@ def test_the_same_question_gets_the_same_bits_whatever_the_threads_do():
         thread.join()
     assert all(np.array_equal(first, answer) for answer in answers)
     assert len(answers) == 3
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
+def test_a_forked_child_has_cores_of_its_own():
+    """The parent's worker threads do not exist in the child: waiting for them would never end."""
+    robot = tree()
+    engine, dynamics = InAir(robot, chirp(robot), Physics()), candidates(robot, 64)
+    expected = engine.scores(dynamics)
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    child = context.Process(target=lambda: answers.put(engine.scores(dynamics)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside threads: they are what is tested
+        child.start()
+    child.join(timeout=30)
+    alive = child.is_alive()
+    if alive:
+        child.kill()
+    assert not alive
+    np.testing.assert_array_equal(answers.get(), expected)
+
+
+@pytest.mark.parametrize("hz", [100, 400])
+@pytest.mark.parametrize("timestep", [0.0025, 0.001])
+def test_a_held_command_tells_its_delay(hz, timestep):
+    """Held at 100 Hz, logged at the same rate or at 400 Hz: the loss is smooth in the delay and least at the true one."""
+    robot, truth = shaft(), 0.0063
+    recording = chirp(robot, command_hold=True, position=np.zeros((480, 1)))
+    recording = recording.replace(target=recording.target[np.arange(480) // 4 * 4])
+    recording = recording.replace(position=simulated(robot, recording, rig(delay=truth), Physics(timestep=timestep))[0])
+    engine = InAir(robot, recording, Physics(timestep=timestep)) if hz == 400 else None
+    if engine is None:
+        keep = slice(None, None, 4)
+        engine = InAir(robot, recording.replace(time=recording.time[keep], target=recording.target[keep],
+                                                position=recording.position[keep]), Physics(timestep=timestep))  # fmt: skip
+    near = truth + np.linspace(-1e-3, 1e-3, 201)
+    many = lambda delays: JointDynamics.stack([rig(delay=d).lane(0) for d in delays])  # noqa: E731
+    assert near[np.argmin(engine.scores(many(near))[:, 0])] == pytest.approx(truth, abs=2e-5)
+    delays = np.arange(0, 0.02, 1e-5)
+    loss = np.sqrt(engine.scores(many(delays))[:, 0])
+    slope = np.abs(np.diff(loss)) / 1e-5
+    assert slope.max() < 5 * np.median(slope)  # no jump
+    assert slope[0] > 0.2 * np.median(slope)  # no flat piece at the delay that a search may begin with
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

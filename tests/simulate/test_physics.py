@@ -1,7 +1,7 @@
 import mujoco
 import numpy as np
 import pytest
-from rigs import tree
+from rigs import TREE, load, tree
 
 from surefoot.errors import SurefootError
 from surefoot.simulate.physics import Physics, hung_model, hung_order
@@ -35,6 +35,18 @@ def test_joints_left_out_are_held_at_the_posture():
     mujoco.mj_forward(model, here)
     mujoco.mj_forward(full, there)
     np.testing.assert_allclose(here.body("tail").xpos, there.body("tail").xpos, atol=1e-12)
+
+
+def test_one_of_two_joints_of_a_body_cannot_be_held_alone():
+    """The held joint turns the axis of the other one: a body with one frame has no place for that."""
+    text = TREE.replace(
+        '<joint name="lone" axis="0 1 0"/>', '<joint name="lone" axis="0 1 0"/><joint name="twist" axis="0 0 1"/>'
+    )
+    robot = load(text, posture=[0.0, 0.3, 0.0, 0.0, 0.0, 0.5])
+    with pytest.raises(SurefootError, match="joint twist shares its body with lone"):
+        hung_model(robot, robot.joints[:5], Physics())
+    both = hung_model(robot, robot.joints[:4], Physics())
+    assert [both.joint(j).name for j in range(both.njnt)] == list(robot.joints[:4])
 
 
 def test_the_order_says_which_degree_of_freedom_each_joint_is():

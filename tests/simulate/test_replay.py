@@ -9,6 +9,7 @@ from surefoot.simulate.inair import InAir
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.reference import Reference
 from surefoot.simulate.replay import engine, replay
+from surefoot.simulate.tree import Unsupported
 
 COMPENSATED = TREE.replace('name="lone" pos', 'name="lone" gravcomp="1" pos')
 
@@ -39,6 +40,38 @@ def test_mujoco_takes_over_where_kernels_cannot_be_compiled(monkeypatch):
     said: list[str] = []
     assert isinstance(engine(robot, chirp(robot), Physics(), say=said.append), Reference)
     assert "LLVM does not know this machine" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("plain", "special", "said"),
+    [('stiffness="2"', 'stiffness="2 5 1"', "wag is a polynomial"),
+     ('name="lone" axis="0 1 0"', 'name="lone" axis="0 1 0" limited="true" range="-1 1" solimplimit="0.8 0.95 0.01 0.5 2.5"',
+      "lone has 2.5")],
+)  # fmt: skip
+def test_mujoco_takes_over_where_the_kernel_would_step_otherwise(plain, special, said):
+    robot = load(TREE.replace(plain, special), stiffness=[60.0, 60, 2000, 20, 40], damping=[2.0, 2, 40, 0.5, 1])
+    heard: list[str] = []
+    assert isinstance(engine(robot, chirp(robot), Physics(), say=heard.append), Reference)
+    assert said in heard[0]
+    with pytest.raises(Unsupported, match=said):
+        engine(robot, chirp(robot), Physics(), choice="kernel")
+
+
+def test_mujoco_takes_over_where_a_kernel_cannot_be_compiled(monkeypatch):
+    """Kernels are compiled late; a replay has its own compiled before it relies on it."""
+
+    def broken(text):
+        raise RuntimeError("LLVM ran out of registers")
+
+    robot = shaft()
+    recording, dynamics = chirp(robot), candidates(robot).lane(0)
+    expected = replay(robot, recording, dynamics, choice="mujoco")
+    monkeypatch.setattr("surefoot.simulate.inair.compiled", broken)
+    np.testing.assert_array_equal(replay(robot, recording, dynamics).position, expected.position)
+    with pytest.raises(RuntimeError, match="registers"):
+        replay(robot, recording, dynamics, choice="kernel")
+    monkeypatch.setattr("surefoot.simulate.compiler.compiled", broken)
+    assert isinstance(engine(robot, recording, Physics()), Reference)
 
 
 def test_a_mistake_of_the_user_is_not_answered_with_a_slower_engine():

@@ -25,11 +25,17 @@ def command_seen(time: np.ndarray, target: np.ndarray, delays: np.ndarray, *, ho
     return force[:, :, 0]
 
 
-def wanted(time: np.ndarray, target: np.ndarray, delays: np.ndarray, *, hold: bool) -> np.ndarray:
+def wanted(time: np.ndarray, target: np.ndarray, delays: np.ndarray, *, hold: bool, timestep: float) -> np.ndarray:
+    """The target then; a held one on average over the step, each command for as long as it is in force."""
     when = time[None] - delays[:, None]
     if not hold:
         return np.interp(when, time, target)
-    return target[np.clip(np.searchsorted(time, when + 1e-9, side="right") - 1, 0, len(time) - 1)]
+    out = np.zeros_like(when)
+    for j, value in enumerate(target):  # how long each command is in force during the step
+        begin = -np.inf if j == 0 else time[j]
+        end = np.inf if j == len(time) - 1 else time[j + 1]
+        out += value * np.clip(np.minimum(when + timestep, end) - np.maximum(when, begin), 0, None) / timestep
+    return out
 
 
 @pytest.mark.parametrize("hold", [False, True])
@@ -39,7 +45,7 @@ def test_on_a_regular_clock_each_lane_sees_its_own_past(hold, spread):
     time, target = np.arange(200) * 0.0025, rng.normal(size=200)
     delays = 0.0051 + np.linspace(0, spread, 11)
     seen = command_seen(time, target, delays, hold=hold, timestep=0.0025)
-    np.testing.assert_allclose(seen, wanted(time, target, delays, hold=hold), atol=1e-8)
+    np.testing.assert_allclose(seen, wanted(time, target, delays, hold=hold, timestep=0.0025), atol=1e-8)
 
 
 @pytest.mark.parametrize("hold", [False, True])
@@ -49,7 +55,7 @@ def test_on_an_irregular_clock_too(hold):
     time, target = time - time[0], rng.normal(size=150)
     delays = np.sort(rng.uniform(0, 0.05, 13))
     seen = command_seen(time, target, delays, hold=hold, timestep=0.001)
-    np.testing.assert_allclose(seen, wanted(time, target, delays, hold=hold), atol=1e-8)
+    np.testing.assert_allclose(seen, wanted(time, target, delays, hold=hold, timestep=0.001), atol=1e-8)
 
 
 @pytest.mark.parametrize("timestep", [0.0025, 0.00125])

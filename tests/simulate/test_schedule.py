@@ -20,6 +20,17 @@ def test_rounding_of_the_clock_does_not_move_a_stamp_into_the_step_before():
     assert Schedule.of(recording, Physics()).on_grid
 
 
+@pytest.mark.parametrize("boot", [1e5, 1.7e9])
+def test_stamps_on_the_steps_are_found_there_whenever_the_clock_began(boot):
+    """Seconds since 1970 carry 2e-7 s of rounding."""
+    schedule = Schedule.of(chirp(shaft(), time=boot + np.arange(480) * 0.0025), Physics())
+    assert schedule.on_grid
+    assert (np.diff(schedule.first) == 1).all()
+    np.testing.assert_array_equal(schedule.since, np.arange(480) * 0.0025)
+    coarse = Schedule.of(chirp(shaft(), time=boot + np.arange(480) * 0.0025), Physics(timestep=0.005))
+    assert (np.diff(coarse.first) == 2).all()
+
+
 def test_every_stamp_falls_into_exactly_one_step():
     time = np.cumsum(np.random.default_rng(0).uniform(0.0004, 0.009, 200))
     schedule = Schedule.of(chirp(shaft(), time=time, seconds=1.0), Physics())
@@ -71,3 +82,15 @@ def test_the_motion_of_a_prescribed_joint_is_its_position_velocity_and_accelerat
     np.testing.assert_allclose(motion[inner, 1, 1], 1.5 * np.cos(5 * time)[inner], atol=1e-3)
     np.testing.assert_allclose(motion[inner, 2, 1], -7.5 * np.sin(5 * time)[inner], atol=2e-2)
     assert not motion[:, :, [0, 2, 3, 4]].any()
+
+
+def test_lost_packets_do_not_jerk_a_prescribed_joint():
+    robot = tree()
+    time = np.arange(480) / 400
+    true = 0.3 * np.sin(5 * time)
+    logged = true.copy()
+    for lost in (100, 140, 300):
+        logged[lost : lost + 12] = true[lost - 1]
+    position = np.tile(logged[:, None], (1, 5))
+    motion = Schedule.of(chirp(robot, position=position, prescribed=("pitch",)), Physics()).motion
+    assert np.abs(motion[10:-10, 2, 1] + 25 * true[10:-10]).max() < 10  # held, then jumping, it would be several times that

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from surefoot.identify.fit import Fit
 from surefoot.record.excitation import chirp
 from surefoot.record.recording import Recording
 from surefoot.robot.canonical import canonical_text
-from surefoot.robot.dynamics import JointDynamics
+from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics, hung_model
 from surefoot.simulate.replay import replay as simulate
@@ -76,8 +76,9 @@ class Proof:
     checks: tuple[Check, ...]
     probes: tuple[Probe, ...] = ()
     rmse: Array | None = None  # of the target's replay against the fit's own [rad], shape (n,); None: it cannot run here
-    rounding: Array | None = None  # what the target's coarser delay alone costs [rad], shape (n,); None: it has the fit's delay
-    rest: Array | None = None  # of the target's replay against the fit's own with the target's delay [rad], shape (n,)
+    reasons: tuple[str, ...] = ()  # what a drive of the target cannot have
+    lost: Array | None = None  # what that alone costs [rad], shape (n,): the fit's own motion without it
+    rest: Array | None = None  # of the target's replay against the fit's own motion without it [rad], shape (n,)
     tolerance: float = np.inf
     seconds: float = 0.0  # of motion that was replayed
     notes: tuple[str, ...] = ()
@@ -121,16 +122,18 @@ def prove(
     columns = [motion.joints.index(joint) for joint in values.joints]
     seen = runner.run(values, motion)
     compare = lambda a, b: _rmse(a, b, motion.valid)[columns]  # noqa: E731
-    rmse, rounding, rest = compare(seen, own), None, None
-    grid = _expected(values, "delay", to)
-    if np.abs(grid - values.delay).max() > 1e-9:
-        coarse = simulate(robot, motion, _with_delay(fit, values, grid).ordered_for(motion.joints), physics=fit.physics).position
-        rounding, rest = compare(coarse, own), compare(seen, coarse)
+    rmse, lost, rest = compare(seen, own), None, None
+    reasons, possible = [], own
+    for reason, able, kept in _poorer(fit, robot, values, _expected(values, "delay", to)):
+        before, possible = possible, simulate(able, motion, kept.ordered_for(motion.joints), physics=fit.physics).position
+        reasons += [reason] if np.abs(possible - before).max() > FELT else []
+    if reasons:
+        lost, rest = compare(possible, own), compare(seen, possible)
     felt: tuple[Probe, ...] = ()
     if probes and np.isfinite(rmse).all():
         felt = tuple(_probes(values, runner, motion, robot, say))
     return Proof(
-        target=to, joints=values.joints, checks=checks, probes=felt, rmse=rmse, rounding=rounding, rest=rest,
+        target=to, joints=values.joints, checks=checks, probes=felt, rmse=rmse, lost=lost, rest=rest, reasons=tuple(reasons),
         tolerance=TOLERANCE[to], seconds=motion.duration, notes=tuple(dict.fromkeys(runner.notes)),
     )  # fmt: skip
 
@@ -140,11 +143,28 @@ def _rmse(a: Array, b: Array, valid: Array | None) -> Array:
     return np.sqrt(np.where(seen, (a - b) ** 2, 0.0).sum(0) / np.maximum(seen.sum(0), 1))
 
 
-def _with_delay(fit: Fit, values: Values, delay: Array) -> JointDynamics:
-    """The fit's dynamics with another delay for each identified joint."""
-    full = np.broadcast_to(fit.dynamics.delay, (len(fit.joints),)).copy()
-    full[[fit.joints.index(joint) for joint in values.joints]] = delay
-    return fit.dynamics.replace(delay=full)
+def _poorer(fit: Fit, robot: Robot, values: Values, delay: Array) -> Iterator[tuple[str, Robot, JointDynamics]]:
+    """Robot and dynamics without what a position drive of the target cannot have, one thing after another."""
+    rows, kept = robot.select(values.joints), fit.dynamics
+    if np.abs(delay - values.delay).max() > 1e-9:
+        full = np.broadcast_to(kept.delay, (len(fit.joints),)).copy()
+        full[[fit.joints.index(joint) for joint in values.joints]] = delay
+        kept = kept.replace(delay=full)
+        yield "the delay is rounded to whole steps", robot, kept
+    for name, what in (
+        ("load", "constant load torque"),
+        ("breakaway", "break-away friction"),
+        ("cutoff", "low-pass on the velocity"),
+    ):
+        neutral = np.full_like(getattr(kept, name), PARAMETERS[name].neutral)
+        if (getattr(kept, name) != neutral).any():
+            kept = kept.replace(**{name: neutral})
+            yield f"there is no {what}", robot, kept
+    if np.isfinite(robot.stall_torque[rows]).any() or robot.geared[rows].any():
+        limit, none = robot.torque_limit.copy(), np.full(robot.n, np.inf)
+        limit[rows] = values.torque_limit
+        able = robot.replace(torque_limit=limit, stall_torque=none, no_load_speed=none, geared=np.zeros(robot.n, bool))
+        yield "the torque limit is constant: no torque-speed envelope, no gear table", able, kept
 
 
 def read(path: Path, to: str, joints: tuple[str, ...]) -> dict[str, Array]:

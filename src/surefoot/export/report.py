@@ -8,6 +8,7 @@ from surefoot.export.prove import Proof
 from surefoot.export.targets import Export
 
 SHOWN = 12  # failures in full
+TINY = 1e-9  # [rad] what need not be explained
 
 
 def lines(result: Export | Proof) -> list[str]:
@@ -30,12 +31,12 @@ def _proven(proof: Proof) -> list[str]:
         worst = int(np.nanargmax(proof.rmse)) if not np.isnan(proof.rmse).all() else 0
         out.append(
             f"motion: rmse {proof.rmse[worst]:.2g} rad at most ({proof.joints[worst]}) between {proof.target} and the fit's own "
-            f"simulation over {proof.seconds:g} s"
+            f"simulation over {proof.seconds:.3g} s"
         )
-    if proof.rounding is not None and proof.rest is not None:
+    if proof.lost is not None and proof.rest is not None and proof.lost.max() > TINY:
         out.append(
-            f"of this, the target's coarser delay alone makes {proof.rounding.max():.2g} rad; against the fit with that delay "
-            f"the rmse is {proof.rest.max():.2g} rad"
+            f"of this, what {proof.target} cannot have makes {proof.lost.max():.2g} rad ({'; '.join(proof.reasons)}); "
+            f"against the fit without it the rmse is {proof.rest.max():.2g} rad"
         )
     if proof.probes:
         felt = sum(probe.good for probe in proof.probes)
@@ -49,4 +50,14 @@ def _proven(proof: Proof) -> list[str]:
     out += [f"WRONG: {failure}" for failure in failures[:SHOWN]]
     if len(failures) > SHOWN:
         out.append(f"... and {len(failures) - SHOWN} more")
-    return [*out, "proven." if proof.good and proof.rmse is not None else "NOT proven." if failures else "values proven."]
+    return [*out, _verdict(proof)]
+
+
+def _verdict(proof: Proof) -> str:
+    if not proof.good:
+        return "NOT proven."
+    if proof.rmse is None:
+        return "proven: the values; the motion was not seen."
+    if proof.rmse.max() > proof.tolerance:
+        return f"proven, but for what {proof.target} cannot have: its motion is not the fit's."
+    return "proven."

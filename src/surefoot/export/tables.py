@@ -102,6 +102,6 @@ def _scalar(value: Any) -> str:
     if isinstance(value, float):
         mantissa, e, exponent = repr(value).partition("e")
         return (mantissa if "." in mantissa else mantissa + ".0") + (
-            e + ("" if exponent[:1] == "-" else "+") + exponent if e else ""
+            e + ("" if exponent[:1] in "+-" else "+") + exponent if e else ""
         )
     return json.dumps(value) if isinstance(value, str | dict) else str(value)

@@ -11,6 +11,7 @@ from typing import Any
 from surefoot.errors import SurefootError
 from surefoot.export import mjcf, modules, tables, urdf, usd
 from surefoot.export.values import Values, command_delay, values_of
+from surefoot.identify.answer import model_hash
 from surefoot.identify.fit import Fit
 from surefoot.record.recording import Recording
 from surefoot.robot.load import bundled_names
@@ -67,6 +68,10 @@ def export(
         files, notes = write(values, to, source, path)
     except OSError as error:
         raise SurefootError(f"cannot write {path}: {error.strerror or error}. Choose another --out.") from None
+    if fit.model_hash != model_hash(robot):
+        more.append(
+            f"{robot.name} is not as it was when it was fitted (its links, joints or limits): the values may not hold for it."
+        )
     return Export(target=to, values=values, files=tuple(files), notes=(*more, *values.lost, *notes))
 
 

@@ -4,11 +4,12 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from surefoot.identify.answer import score
 from surefoot.identify.check import check
 from surefoot.identify.compare import Ranked, Variant, compare, variants, verdict
 from surefoot.identify.finding import Finding
 from surefoot.identify.fit import Fit, Score
-from surefoot.identify.identify import identify, score
+from surefoot.identify.identify import identify
 from surefoot.identify.least_squares import Progress
 from surefoot.identify.stop import Stop
 from surefoot.identify.unknowns import Unknowns

@@ -1,10 +1,10 @@
 """Default bounds from the robot and its recordings alone, so that a 25 mg·m² finger and a 95 kg slide need no tuning.
 
-With P the largest gain in force, τ̂ the largest torque that the drive was asked for, and q̇ the speed of the measured motion:
+With P the largest gain in force, τ̂ the largest torque that the drive was asked for, and q̇, q̈ of the smoothed motion:
 
-    armature   0 … max(P / (2π 1.5 Hz)², 5 × inertia of the links)    a joint slower than 1.5 Hz would not have followed
-    damping    0 … τ̂ / rms(q̇)                                         else the drive could not have moved it
-    friction   0 … τ̂                                                  likewise
+    armature   0 … max(P / (2π 1.5 Hz)², 5 × inertia of the links, τ̂ / rms(q̈))    else it could not have followed
+    damping    0 … τ̂ / rms(q̇)                                                     else the drive could not have moved it
+    friction   0 … τ̂                                                              likewise
     bias       ±0.2 rad; a slide: a quarter of its motion
     delay      0 … 40 ms
 """
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from surefoot.identify.motion import drive_demand, smoothed
 from surefoot.record.recording import Recording
 from surefoot.robot.spec import Robot
 
@@ -29,13 +30,14 @@ def default_bounds(robot: Robot, recordings: Sequence[Recording], link_inertia: 
     slide = np.array([kind == "slide" for kind in kinds])
     torque = np.max([asked_torque(robot, rec) for rec in recordings], axis=0)
     torque = np.where(torque > 0, torque, 1.0)
-    speed = np.max([_rms(_speed(rec)) for rec in recordings], axis=0)
-    speed = np.maximum(speed, 1e-3)
+    motions = [smoothed(rec) for rec in recordings]
+    speed = np.maximum(np.max([_rms(v) for _, _, v, _ in motions], axis=0), 1e-3)
+    push = np.maximum(np.max([_rms(a) for *_, a in motions], axis=0), 1e-2)
     stiffness = np.max([rec.stiffness for rec in recordings], axis=0)
-    travel = np.max([np.ptp(bridged(rec), axis=0) for rec in recordings], axis=0)
+    travel = np.max([np.ptp(q, axis=0) for _, q, _, _ in motions], axis=0)
     zero = np.zeros(len(slide))
     bias = np.where(slide, np.maximum(0.25 * travel, 1e-6), 0.2)
-    armature = np.maximum(stiffness / (2 * np.pi * SLOWEST) ** 2, 5 * link_inertia)
+    armature = np.max([stiffness / (2 * np.pi * SLOWEST) ** 2, 5 * link_inertia, torque / push], axis=0)
     return {
         "armature": (zero, np.maximum(armature, 1e-9)),
         "damping": (zero, torque / speed),
@@ -52,27 +54,10 @@ def default_bounds(robot: Robot, recordings: Sequence[Recording], link_inertia: 
 
 def asked_torque(robot: Robot, recording: Recording) -> Array:
     """The largest torque that each drive was asked for and could give [N·m], shape (n,)."""
-    torque = recording.stiffness * (recording.target - bridged(recording)) - recording.damping * _speed(recording)
-    if recording.target_velocity is not None:
-        torque = torque + recording.damping * recording.target_velocity
-    if recording.feedforward is not None:
-        torque = torque + recording.feedforward
+    torque = drive_demand(recording, smoothed(recording))
     rows = robot.select(recording.joints)
     limit = np.where(robot.geared[rows], np.inf, robot.torque_limit[rows])
     return np.minimum(np.percentile(np.abs(torque), 99.5, axis=0), limit)
-
-
-def bridged(recording: Recording) -> Array:
-    """Measured positions, drawn straight over samples that are not valid [rad], shape (T, n)."""
-    if recording.valid is None:
-        return recording.position
-    columns = zip(recording.position.T, recording.valid.T, strict=True)
-    bridge = lambda column, seen: np.interp(recording.time, recording.time[seen], column[seen]) if seen.any() else 0 * column  # noqa: E731
-    return np.stack([bridge(column, seen) for column, seen in columns], axis=1)
-
-
-def _speed(recording: Recording) -> Array:
-    return recording.velocity if recording.velocity is not None else np.gradient(bridged(recording), recording.time, axis=0)
 
 
 def _rms(x: Array) -> Array:

@@ -33,7 +33,7 @@ def check(robot: Robot, recordings: Sequence[Recording] | Recording) -> list[Fin
         if case is not None:
             found += _staged(case)
             if not _stops(found):
-                sound.append(case)
+                sound.append(case.thinned())
         findings += found
     findings += [finding for detector in TOGETHER for finding in detector(sound)]
     return sorted(findings, key=lambda finding: WORST_FIRST[finding.level])
@@ -41,7 +41,8 @@ def check(robot: Robot, recordings: Sequence[Recording] | Recording) -> list[Fin
 
 def _staged(case: Case) -> list[Finding]:
     found: list[Finding] = []
-    for stage in STAGES:
+    for clock, stage in enumerate(STAGES):
+        case = case if clock < 2 else case.thinned()
         found += [finding for detector in stage for finding in detector(case)]
         if _stops(found):
             break
@@ -63,7 +64,8 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
     if foreign := [joint for joint in recording.joints if joint not in robot.joints]:
         return stop(
             f"{robot.name} has no joint {', '.join(foreign)}; its joints are {', '.join(robot.joints)}.",
-            f"recording.rename({{'{foreign[0]}': '...'}}), or recording.select([...]) to leave it out.",
+            f"--rename {foreign[0]}=NAME for another spelling, or --select PATTERN for the joints to keep (in Python: "
+            "recording.rename({...}), recording.select([...])).",
             foreign,
         )
     if missing := [joint for joint in robot.joints if joint not in recording.joints]:
@@ -79,5 +81,5 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
         absent = None
     joints = [joint for joint in robot.joints if joint in recording.joints and joint not in recording.prescribed]
     if not joints:
-        return stop("every joint is prescribed, so there is nothing to identify.", "recording.prescribe().", recording.joints)
+        return stop("every joint is prescribed, so there is nothing to identify.", "let --prescribe match fewer.", recording.joints)
     return [absent] if absent else [], Case(robot=robot, recording=recording.select(joints))

@@ -12,18 +12,25 @@ from surefoot.identify.response import HEALTHY_DELAY, responses
 from surefoot.record.held import held
 from surefoot.record.validation import Flags
 
+PLAUSIBLE = (20.0, 50_000.0)  # [Hz]
+UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9, "minutes": 60.0, "days": 86_400.0}
+
 
 def rate(case: Case) -> Iterator[Finding]:
     """Is the rate plausible, and fast enough for the motion?"""
     hz = case.recording.rate
-    if not 20.0 <= hz <= 50_000.0:
-        unit, factor = ("milliseconds", 1e-3) if hz < 20.0 else ("days or minutes", 60.0)
-        yield case.say(
-            "stop",
-            "rate",
-            f"the median time between samples is {case.dt:.4g} s ({hz:.4g} Hz); the stamps are probably in {unit}.",
-            f"recording.replace(time=recording.time * {factor:g}), or log faster than 20 Hz.",
-        )
+    if PLAUSIBLE[0] <= hz <= PLAUSIBLE[1]:
+        return
+    message = f"the median time between samples is {case.dt:.4g} s ({hz:.4g} Hz)"
+    fitting = [(name, factor) for name, factor in UNITS.items() if PLAUSIBLE[0] <= hz / factor <= PLAUSIBLE[1]]
+    if fitting:
+        unit, factor = min(fitting, key=lambda pair: abs(np.log(hz / pair[1] / 500.0)))
+        message += f"; the stamps are probably in {unit} ({hz / factor:.4g} Hz)."
+        remedy = f"--time-scale {factor:g} (in Python: recording.replace(time=recording.time * {factor:g}))."
+    else:
+        message += ", and in no usual unit would that be the rate of a log."
+        remedy = "stamp every sample in seconds; log at 20 Hz to 50 kHz."
+    yield case.say("stop", "rate", message, remedy)
 
 
 def bandwidth(case: Case) -> Iterator[Finding]:
@@ -52,10 +59,9 @@ def jitter(case: Case) -> Iterator[Finding]:
         yield case.say(
             "stop" if case.recording.duration > 10.0 * len(step) * case.dt else "warn",
             "gaps",
-            f"{gaps.size} gap{'s' * (gaps.size != 1)} in the stamps, the longest {step.max() * 1e3:.0f} ms, the first "
-            "after "
+            f"{gaps.size} gap{'s' * (gaps.size != 1)} in the stamps, the longest {step.max() * 1e3:.0f} ms, the first after "
             f"sample {first} (t = {case.recording.time[first]:.4f} s). What was commanded inside is unknown.",
-            "fit the longest piece without one: recording.between(start, end).",
+            "fit the longest piece without one: --start S --end S (in Python: recording.between(start, end)).",
         )
     if spread > 0.25:
         yield case.say(
@@ -82,11 +88,10 @@ def packets(case: Case) -> Iterator[Finding]:
         yield case.say(
             "warn",
             "held samples",
-            f"the measurement is a staircase: {100 * share[worst]:.0f} % of the samples of {rec.joints[worst]} repeat "
-            "the one "
-            f"before, so the encoder is refreshed at about {rec.rate / (1 + _usual(mask[:, worst])):.0f} Hz and not "
+            f"the measurement is a staircase: {100 * share[worst]:.0f} % of the samples of {rec.joints[worst]} repeat the "
+            f"one before, so the encoder is refreshed at about {rec.rate / (1 + _usual(mask[:, worst])):.0f} Hz and not "
             f"{rec.rate:.0f} Hz.",
-            "compare fresh samples only: recording.mark_held(); better, log at the encoder's own rate.",
+            "compare fresh samples only: --mark-held (in Python: recording.mark_held()); better, log at the encoder's own rate.",
             case.names(slow),
         )
     elif lost.any():
@@ -94,10 +99,9 @@ def packets(case: Case) -> Iterator[Finding]:
         yield case.say(
             "warn",
             "held samples",
-            f"{int(mask[:, worst].sum())} samples of {rec.joints[worst]} only repeat the one before, {longest.max()} "
-            "in a row "
-            "at most: packets were lost.",
-            "leave them out of the comparison: recording.mark_held().",
+            f"{int(mask[:, worst].sum())} samples of {rec.joints[worst]} only repeat the one before, {longest.max()} in a "
+            "row at most: packets were lost.",
+            "leave them out of the comparison: --mark-held (in Python: recording.mark_held()).",
             case.names(lost),
         )
     else:
@@ -117,9 +121,8 @@ def stairs(case: Case) -> Iterator[Finding]:
             "warn",
             "command",
             f"the command of {rec.joints[worst]} is a staircase that changes at about "
-            f"{rec.rate / (1 + _usual(mask[:, worst])):.0f} Hz, "
-            "but between stamps it would be interpolated.",
-            "say that the drive holds it: recording.replace(command_hold=True).",
+            f"{rec.rate / (1 + _usual(mask[:, worst])):.0f} Hz, but between stamps it would be interpolated.",
+            "say that the drive holds it: --hold (in Python: recording.replace(command_hold=True)).",
             case.names(steps),
         )
 
@@ -143,9 +146,8 @@ def offset(case: Case) -> Iterator[Finding]:
             "warn",
             "time offset",
             f"the joints answer {1e3 * delay:.0f} ms after the command (median of {len(found)} joints), which no "
-            "healthy "
-            "drive does: the stamps of command and measurement are probably offset.",
-            "log both in one loop with one clock. If it is real, raise the upper bound of the delay.",
+            "healthy drive does: the stamps of command and measurement are probably offset.",
+            "log both in one loop with one clock. If it is real, raise the bound of the delay: --bound delay=0,0.2.",
         )
     else:
         yield case.say("ok", "time offset", f"the joints answer about {1e3 * delay:.0f} ms after the command.")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from surefoot.identify.finding import Case, Finding
-from surefoot.record.validation import Array
+from surefoot.record.validation import Array, Flags
 
 DEGREES = 180.0 / np.pi
 
@@ -52,9 +52,8 @@ def units(case: Case) -> Iterator[Finding]:
             "stop",
             "units",
             f"{rec.joints[worst]} spans {np.ptp(q[:, worst]):.3g} and moves at "
-            f"{np.abs(case.velocity[:, worst]).max():.3g} per "
-            "second: as radians that is impossible, so these are degrees.",
-            "recording.replace(target=np.deg2rad(recording.target), position=np.deg2rad(recording.position)).",
+            f"{np.abs(case.velocity[:, worst]).max():.3g} per second: as radians that is impossible, so these are degrees.",
+            "--degrees (in Python: recording.in_radians()).",
             case.names(degrees),
         )
     if mixed.any():
@@ -64,9 +63,8 @@ def units(case: Case) -> Iterator[Finding]:
             "stop",
             "units",
             f"the position of {rec.joints[worst]} moves {abs(slope[worst]):.3g} times as far as its target: the "
-            f"{which} is in "
-            "degrees and the other in radians.",
-            f"recording.replace({which}=np.deg2rad(recording.{which})).",
+            f"{which} is in degrees and the other in radians.",
+            f"convert it and save the log again: recording.replace({which}=np.deg2rad(recording.{which})).save(...).",
             case.names(mixed),
         )
     if not (degrees.any() or mixed.any()):
@@ -80,7 +78,8 @@ def order_and_sign(case: Case) -> Iterator[Finding]:
     flipped = case.excited & (likeness < -0.5)
     u, q = (case.low_pass(x, _slow(case)) for x in (case.target, case.position))
     cost = np.sqrt(np.mean((u[:, :, None] - q[:, None, :]) ** 2, axis=0))  # target i against position j
-    partner = linear_sum_assignment(cost)[1]
+    stay = 0.2 * u.std(axis=0).mean() * (1 - np.eye(rec.n))  # among equals, a joint keeps its own column
+    partner = linear_sum_assignment(cost + stay)[1]
     own, others = np.diag(cost), cost[np.arange(rec.n), partner]
     swapped = (partner != np.arange(rec.n)) & (others < 0.4 * own) & (own > np.maximum(0.3 * u.std(axis=0), 0.005))
     for _ in range(rec.n):  # a swap counts when every joint in its circle agrees
@@ -97,17 +96,29 @@ def order_and_sign(case: Case) -> Iterator[Finding]:
         )
     flipped &= ~swapped
     if flipped.any():
-        yield case.say(
-            "stop",
-            "sign",
-            f"{', '.join(case.names(flipped))} moves against its command (correlation {likeness[flipped].max():.2f}).",
-            "the encoder or the command counts the other way round: negate that column of recording.position (or "
-            "target), "
-            "in the direction of the model's axis.",
-            case.names(flipped),
-        )
-    if not (swapped.any() or flipped.any()):
-        yield case.say("ok", "joint order", "every joint follows its own command in its own direction.")
+        message = f"{', '.join(case.names(flipped))} moves against its command (correlation {likeness[flipped].max():.2f})"
+        remedy = "negate that column of position (or of target), in the direction of the model's axis"
+        if twins := _opposite(case, flipped):
+            message += f": its sign is wrong, or columns are swapped between joints that are told the opposite ({twins})."
+            remedy = f"move one joint alone to see which: if another answers, correct the order of the columns; else {remedy}."
+        else:
+            message, remedy = f"{message}: the encoder or the command counts the other way round.", f"{remedy}."
+        yield case.say("stop", "sign", message, remedy, case.names(flipped))
+    told = (np.ptp(rec.target, axis=0) > 1e-6) & (rec.stiffness > 0)
+    moved = np.ptp(rec.position, axis=0) >= 0.05 * np.ptp(rec.target, axis=0)
+    if told.any() and not (swapped.any() or flipped.any()) and (moved & (likeness > 0.5))[told].all():
+        who = "every joint" if told.all() else f"each of the {told.sum()} joints that are told to move"
+        yield case.say("ok", "joint order", f"{who} follows its own command in its own direction.")
+
+
+def _opposite(case: Case, flipped: Flags) -> str:
+    """Pairs among these joints whose commands mirror each other."""
+    at = np.flatnonzero(flipped)
+    u = case.target[:, at] - case.target[:, at].mean(axis=0)
+    u = u / (np.sqrt((u * u).sum(axis=0)) + 1e-30)
+    rows, columns = np.nonzero(np.triu(u.T @ u < -0.9))
+    names = case.recording.joints
+    return ", ".join(f"{names[at[i]]} and {names[at[j]]}" for i, j in zip(rows, columns, strict=True))
 
 
 def _tracking(case: Case) -> tuple[Array, Array]:

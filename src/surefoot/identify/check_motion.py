@@ -22,7 +22,8 @@ def follows(case: Case) -> Iterator[Finding]:
             "stop",
             "following",
             f"{case.recording.joints[worst]} was commanded over {commanded[worst]:.3g} rad but moved {reach[worst]:.2g} rad.",
-            "look for a disabled drive, a blocked joint or a wrong channel; torque-off segments need enabled=False.",
+            "look for a disabled drive, a blocked joint or a wrong channel; leave the joint out with "
+            "--select or --prescribe; torque-off segments need the channel enabled.",
             case.names(stuck),
         )
 
@@ -48,8 +49,7 @@ def saturation(case: Case) -> Iterator[Finding]:
             "warn",
             "saturation",
             f"the gains of {rec.joints[worst]} ask for up to {np.abs(wanted[:, worst]).max():.3g} N·m where the drive "
-            "has "
-            f"{limit:.3g} N·m; it saturates in {100 * share[worst]:.1f} % of the samples, which say little about the "
+            f"has {limit:.3g} N·m; it saturates in {100 * share[worst]:.1f} % of the samples, which say little about the "
             "joint.",
             f"divide the amplitude of {rec.joints[worst]} by {np.abs(wanted[:, worst]).max() / limit:.2g}, or end the "
             "chirp at a lower frequency.",
@@ -87,8 +87,7 @@ def limits(case: Case) -> Iterator[Finding]:
             f"{rec.joints[worst]} was measured {beyond[worst]:.3g} rad beyond its limits [{lower[worst]:.3g}, "
             f"{upper[worst]:.3g}] rad: its zero or its direction is not the model's.",
             "add the constant between encoder zero and model zero to target and position of that joint, or correct "
-            "lower "
-            "and upper in robot.toml.",
+            "lower and upper in robot.toml.",
             case.names(outside),
         )
     if touched.any():
@@ -97,14 +96,13 @@ def limits(case: Case) -> Iterator[Finding]:
             "warn",
             "limits",
             f"{rec.joints[worst]} was commanded over [{rec.target[:, worst].min():.3g}, "
-            f"{rec.target[:, worst].max():.3g}] rad "
-            f"and reached [{q[:, worst].min():.3g}, {q[:, worst].max():.3g}] rad; its stops are at {lower[worst]:.3g} "
-            "and "
-            f"{upper[worst]:.3g} rad. What a stop does is not joint dynamics.",
-            "reduce the amplitude or move the centre of the chirp; fit the rest with recording.between(start, end).",
+            f"{rec.target[:, worst].max():.3g}] rad and reached [{q[:, worst].min():.3g}, {q[:, worst].max():.3g}] rad; its "
+            f"stops are at {lower[worst]:.3g} and {upper[worst]:.3g} rad. What a stop does is not joint dynamics.",
+            "reduce the amplitude or move the centre of the chirp; fit the rest with --start S --end S "
+            "(in Python: recording.between(start, end)).",
             case.names(touched),
         )
-    if not (outside.any() or touched.any()):
+    if np.isfinite(beyond.max()) and not (outside.any() or touched.any()):
         yield case.say("ok", "limits", f"{-beyond.max():.3g} rad away from the nearest stop.")
 
 
@@ -138,9 +136,8 @@ def measured_torque(case: Case) -> Iterator[Finding]:
             "gains",
             f"the measured torque of {rec.joints[worst]} is {slope[worst]:.2f} times P(u − q) − D q̇ with P = "
             f"{rec.stiffness[worst]:g}, D = {rec.damping[worst]:g} (correlation {likeness[worst]:.2f}).",
-            f"check the gains that were in force (the log suggests P = {slope[worst] * rec.stiffness[worst]:.3g}) and "
-            "the unit "
-            "of the torque (joint side, N·m); then recording.with_gains(stiffness, damping).",
+            f"check the gains that were in force (the log suggests P = {slope[worst] * rec.stiffness[worst]:.3g}) and the "
+            "unit of the torque (joint side, N·m); then pass --stiffness and --damping (in Python: recording.with_gains(...)).",
             case.names(wrong),
         )
     else:

@@ -18,7 +18,7 @@ def excitation(cases: Sequence[Case]) -> Iterator[Finding]:
         moved = [(case, k) for case, k in seen if case.excited[k]]
         if not moved:
             message = f"{joint} was never commanded to move: nothing about it can be identified."
-            yield _about(joint, "stop", message, f"add a recording that moves it, or recording.prescribe('{joint}').")
+            yield _about(joint, "stop", message, f"add a recording that moves it, or --prescribe {joint}.")
             continue
         reach = max(_reach(case, k) for case, k in moved)
         counts = max(_reach(case, k) / max(case.resolution[k], 1e-12) for case, k in moved)
@@ -57,7 +57,8 @@ def gains_agree(cases: Sequence[Case]) -> Iterator[Finding]:
             subject="gains",
             joint=", ".join(joint for _, joint, _ in wrong),
             message=f"{max(wrong)[2]}, under the stiffness that each of them states: one stiffness is wrong.",
-            remedy="look up the gains that were in force; then recording.with_gains(stiffness, damping).",
+            remedy="look up the gains that were in force; --stiffness sets them for all files, in Python "
+            "recording.with_gains(stiffness, damping).save(...) for one.",
         )
 
 

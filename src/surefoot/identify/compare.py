@@ -49,7 +49,8 @@ def variants(physics: Physics | None = None, unknowns: Unknowns | None = None) -
     def extra(name: str) -> Unknowns:
         return replace(u, extra=tuple(dict.fromkeys((*u.extra, name))))
 
-    elsewhere, other_form = ("command" if p.delay_on == "torque" else "torque"), ("encoder" if p.bias_form == "setpoint" else "setpoint")
+    elsewhere = "command" if p.delay_on == "torque" else "torque"
+    other_form = "encoder" if p.bias_form == "setpoint" else "setpoint"
     rows = [
         ("paper", f"4n+1 parameters, delay on the {p.delay_on}", p, u),
         (f"{elsewhere}-delay", _DELAY[elsewhere], replace(p, delay_on=elsewhere), u),
@@ -60,7 +61,8 @@ def variants(physics: Physics | None = None, unknowns: Unknowns | None = None) -
         ("load", "a constant torque pulls on each joint", p, extra("load")),
         ("tilt", "the base hangs askew", p, extra("tilt")),
     ]
-    return [Variant(name=name, meaning=meaning, physics=a, unknowns=b) for name, meaning, a, b in rows]
+    new = [row for i, row in enumerate(rows) if i == 0 or row[2:] != (p, u)]  # not what the base already has
+    return [Variant(name=name, meaning=meaning, physics=a, unknowns=b) for name, meaning, a, b in new]
 
 
 def compare(
@@ -76,25 +78,26 @@ def compare(
     chosen = variants(physics, unknowns)
     if wrong := [name for name in only if name not in [v.name for v in chosen]]:
         raise SurefootError(f"unknown variant {', '.join(wrong)}; valid: {', '.join(v.name for v in chosen)}.")
-    chosen = [v for v in chosen if not only or v.name in only]
+    chosen = [v for v in chosen if not only or v.name in only or v.name == "paper"]  # the baseline is always among them
     ranked = []
     for i, variant in enumerate(chosen):
         if tell:
             tell(variant.name, i, len(chosen))
-        fit = identify(
-            robot,
-            recordings,
-            held_out=held_out,
-            seed=seed,
-            physics=variant.physics,
-            unknowns=variant.unknowns,
-            say=say,
-            engine=engine,
-        )
+        try:
+            fit = identify(
+                robot, recordings, held_out=held_out, seed=seed, physics=variant.physics, unknowns=variant.unknowns, say=say,
+                engine=engine,
+            )  # fmt: skip
+        except SurefootError as error:  # one model that cannot be fitted does not take the others with it
+            if say:
+                say(f"{variant.name}: {error}")
+            continue
         free = sum(flag != "fixed" for name in fit.parameters for flag in fit.flags[name])
         ranked.append(
             Ranked(variant=variant, fit=fit, parameters=free, fitted=_total(fit.recordings), held_out=_total(fit.held_out))
         )
+    if not ranked:
+        raise SurefootError("no model could be fitted; the lines above say why.")
     return sorted(ranked, key=lambda r: r.held_out)
 
 
@@ -105,7 +108,9 @@ def _total(scores: Sequence) -> float:
 def verdict(ranked: Sequence[Ranked]) -> str:
     """What the ranking says, in a sentence."""
     best = ranked[0]
-    paper = next((r for r in ranked if r.variant.name == "paper"), best)
+    paper = next((r for r in ranked if r.variant.name == "paper"), None)
+    if paper is None:
+        return f"'{best.variant.name}' is best; the paper's model, against which it would be judged, could not be fitted."
     gain = 1 - best.held_out / paper.held_out if paper.held_out > 0 else 0.0
     if best is paper or gain < GAIN:
         return f"The paper's model is enough: no variant lowers the held-out error by as much as {100 * GAIN:.0f} %."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
 FORMAT = 1
+SERIES = ("time", "measured", "simulated", "no_model", "saturated")  # of every recording, in trajectories.npz
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +35,7 @@ class Score:
     measured: Array = field(default_factory=lambda: np.zeros((0, 0)))  # [rad], shape (T, n)
     simulated: Array = field(default_factory=lambda: np.zeros((0, 0)))
     no_model: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    samples: Array = field(default_factory=lambda: np.zeros(0))  # that were compared, shape (n,)
     saturated: Array = field(default_factory=lambda: np.zeros(0))  # share of steps at which the drive was clamped
 
     @property
@@ -46,7 +50,9 @@ class Fit:
 
     robot: str
     source: str  # where the robot came from: a bundled name or a file
+    model_hash: str  # of its links, joints and drives
     joints: tuple[str, ...]
+    kinds: tuple[str, ...]  # "hinge" or "slide", by joint
     prescribed: tuple[str, ...]  # joints that followed their measured motion
     dynamics: JointDynamics  # the answer
     low: JointDynamics  # 95 % interval
@@ -69,8 +75,9 @@ class Fit:
 
     @property
     def rmse(self) -> Array:
-        """Error per joint over all fitted recordings [rad], shape (n,)."""
-        return np.sqrt(np.mean([s.rmse**2 for s in self.recordings], axis=0))
+        """Error per joint over all compared samples of the fitted recordings [rad], shape (n,)."""
+        weights = np.maximum([s.samples for s in self.recordings], 1e-9)
+        return np.sqrt(np.average([s.rmse**2 for s in self.recordings], axis=0, weights=weights))
 
     @property
     def parameters(self) -> list[str]:
@@ -85,7 +92,9 @@ class Fit:
             "format": FORMAT,
             "robot": self.robot,
             "source": self.source,
+            "model_hash": self.model_hash,
             "joints": list(self.joints),
+            "kinds": list(self.kinds),
             "prescribed": list(self.prescribed),
             "timestep": self.physics.timestep,
             "delay_on": self.physics.delay_on,
@@ -109,25 +118,35 @@ class Fit:
 
     def _parameter(self, name: str) -> dict[str, Any]:
         return {
-            "unit": PARAMETERS[name].unit,
+            "unit": self.unit(name),
             "value": _plain(getattr(self.dynamics, name)),
             "low": _plain(getattr(self.low, name)),
             "high": _plain(getattr(self.high, name)),
             "flag": list(self.flags[name]),
         }
 
+    def unit(self, name: str) -> str | list[str]:
+        """The unit of a parameter: one, or one per joint where hinges and slides differ."""
+        p = PARAMETERS[name]
+        units = [p.slide_unit if kind == "slide" else p.unit for kind in self.kinds]
+        if p.size != "joint":
+            return p.unit
+        return units[0] if len(set(units)) == 1 else units
+
     def save(self, folder: str | Path) -> Path:
         """Write fit.json and trajectories.npz."""
         folder = Path(folder)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        arrays: dict[str, Any] = {"joints": np.array(self.joints)}
+        for i, score in enumerate([*self.recordings, *self.held_out]):
+            arrays |= {key + (f"_{i}" if i else ""): getattr(score, key) for key in SERIES}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            arrays: dict[str, Array] = {}
-            for i, score in enumerate([*self.recordings, *self.held_out]):
-                tail = f"_{i}" if i else ""
-                for key in ("time", "measured", "simulated", "no_model", "saturated"):
-                    arrays[key + tail] = getattr(score, key)
-            np.savez_compressed(folder / "trajectories.npz", joints=np.array(self.joints), **arrays)  # type: ignore[arg-type]
-            (folder / "fit.json").write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            with tempfile.TemporaryDirectory(dir=folder) as part:  # both files, or none
+                np.savez_compressed(Path(part) / "trajectories.npz", allow_pickle=False, **arrays)
+                (Path(part) / "fit.json").write_text(text, encoding="utf-8")
+                for name in ("trajectories.npz", "fit.json"):
+                    os.replace(Path(part) / name, folder / name)
         except OSError as error:
             raise SurefootError(f"cannot write the fit to {folder}: {error}. Choose another --out.") from None
         return folder
@@ -171,7 +190,9 @@ class Fit:
         return cls(
             robot=data["robot"],
             source=data["source"],
+            model_hash=data["model_hash"],
             joints=joints,
+            kinds=tuple(data["kinds"]),
             prescribed=tuple(data["prescribed"]),
             dynamics=kinds["value"],
             low=kinds["low"],
@@ -194,18 +215,21 @@ class Fit:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fit) and self.to_dict() == other.to_dict()
+        if not isinstance(other, Fit) or self.to_dict() != other.to_dict():
+            return False
+        mine, theirs = [*self.recordings, *self.held_out], [*other.recordings, *other.held_out]
+        return all(np.array_equal(getattr(a, k), getattr(b, k)) for a, b in zip(mine, theirs, strict=True) for k in SERIES)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _plain(values: Array) -> list[float | None]:
-    """JSON numbers; an infinite one is null."""
-    return [float(v) if np.isfinite(v) else None for v in values]
+def _plain(values: Array) -> list[float | str | None]:
+    """JSON numbers; infinity is "inf", and what is not there is null."""
+    return [float(v) if np.isfinite(v) else None if np.isnan(v) else "inf" for v in values]
 
 
-def _array(values: list[float | None]) -> Array:
-    return np.array([np.inf if v is None else v for v in values])
+def _array(values: list[float | str | None]) -> Array:
+    return np.array([np.nan if v is None else float(v) for v in values])
 
 
 def _score_dict(score: Score) -> dict[str, Any]:
@@ -213,16 +237,15 @@ def _score_dict(score: Score) -> dict[str, Any]:
         "name": score.name,
         "hash": score.hash,
         "joints": list(score.joints),
+        "samples": [int(count) for count in score.samples],
         "rmse": _plain(score.rmse),
         "rmse_no_model": _plain(score.rmse_no_model),
     }
 
 
 def _score(data: dict[str, Any], arrays: dict[str, Array], tail: str) -> Score:
-    nan = lambda values: np.array([np.nan if v is None else v for v in values])  # noqa: E731
-    keys = ("time", "measured", "simulated", "no_model", "saturated")
-    kept = {key: arrays[key + tail] for key in keys if key + tail in arrays}
+    kept = {key: arrays[key + tail] for key in SERIES if key + tail in arrays}
     return Score(
-        name=data["name"], hash=data["hash"], joints=tuple(data["joints"]), rmse=nan(data["rmse"]),
-        rmse_no_model=nan(data["rmse_no_model"]), **kept,
+        name=data["name"], hash=data["hash"], joints=tuple(data["joints"]), samples=np.array(data["samples"]),
+        rmse=_array(data["rmse"]), rmse_no_model=_array(data["rmse_no_model"]), **kept,
     )  # fmt: skip

@@ -6,7 +6,8 @@ on four legs needs 14 lanes for all its derivatives, not 50.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from surefoot.simulate.physics import Physics
 from surefoot.simulate.replay import Choice, Engine, engine
 
 Array = np.ndarray
+TOGETHER = 64  # candidates whose torques are held in memory at once
 STEP = 1e-6  # finite-difference step, as a part of half the bounds' width
 
 
@@ -52,9 +54,10 @@ class Problem:
     def __init__(
         self, robot: Robot, recordings: Sequence[Recording], space: Space, physics: Physics, *, choice: Choice = "auto",
         torque_weight: float = 0.0, dtype: str = "float64", engines: Sequence[Engine] | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         self.robot, self.recordings, self.space, self.physics = robot, list(recordings), space, physics
-        self.engines = list(engines or [engine(robot, rec, physics, choice=choice, dtype=dtype) for rec in recordings])
+        self.engines = list(engines or [engine(robot, rec, physics, choice=choice, dtype=dtype, say=say) for rec in recordings])
         self.torque_weight = torque_weight
         if torque_weight and any(rec.torque is None for rec in recordings):
             raise SurefootError("torque_weight needs measured torque in every recording; leave it at 0 or drop those without.")
@@ -64,7 +67,9 @@ class Problem:
         self.lane_of = _colour(self.reach)
         reaching = [[k for k in range(space.size) if g in self.reach[k]] for g in range(len(self.groups))]
         self.variables = [np.array(sorted(ks, key=lambda k: self.lane_of[k]), int) for ks in reaching]  # by lane: a slice
-        self.samples = sum(len(rec.time) for rec in recordings)
+        self.compared = [np.full(rec.n, len(rec.time)) if rec.valid is None else rec.valid.sum(0) for rec in recordings]
+        self.samples = float(sum(count.mean() for count in self.compared))
+        self._refuse_too_large()
         self.rollouts = 0
 
     def _reach(self) -> list[frozenset[int]]:
@@ -81,9 +86,8 @@ class Problem:
         candidates = self.space.decode(x)
         self.rollouts += len(np.atleast_2d(x))
         out = []
-        for used, rec in zip(self.engines, self.recordings, strict=True):
-            valid = np.full(rec.n, len(rec.time)) if rec.valid is None else rec.valid.sum(0)
-            squares = used.scores(candidates) * valid
+        for used, rec, count in zip(self.engines, self.recordings, self.compared, strict=True):
+            squares = np.where(count > 0, used.scores(candidates) * np.maximum(count, 1), 0.0)
             if self.torque_weight:
                 squares = squares + self._torque_squares(used, rec, candidates)
             out.append(squares)
@@ -93,7 +97,22 @@ class Problem:
         """The paper's loss of points (L, d): time mean of the squared error over all joints [rad²]."""
         return self.squares(x).sum(axis=(1, 2)) / self.samples
 
+    def _refuse_too_large(self) -> None:
+        """Derivatives of long recordings at high rates must fit into memory."""
+        lanes = 2 + max(self.lane_of, default=0)
+        need = 3 * 8 * lanes * sum(rec.position.size for rec in self.recordings)
+        have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else need
+        if need > 0.7 * have:
+            raise SurefootError(
+                f"the derivatives of these recordings need {need / 1e9:.0f} GB; this machine has {have / 1e9:.0f} GB. Fit a "
+                "stretch of them (recording.between(...)), or a log at a lower rate."
+            )
+
     def _torque_squares(self, engine: Engine, rec: Recording, candidates: JointDynamics) -> Array:
+        parts = [slice(i, i + TOGETHER) for i in range(0, candidates.batch[0], TOGETHER)]
+        return np.concatenate([self._torque_part(engine, rec, candidates.lane(part)) for part in parts])
+
+    def _torque_part(self, engine: Engine, rec: Recording, candidates: JointDynamics) -> Array:
         torque = engine.trajectories(candidates, torque=True)[1]
         assert torque is not None
         error = (torque - rec.torque) * self._torque_scale(rec) * (1.0 if rec.valid is None else rec.valid)

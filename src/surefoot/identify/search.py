@@ -16,6 +16,7 @@ import numpy as np
 
 from surefoot.identify.evolution import Evolution, evolve
 from surefoot.identify.least_squares import Progress, Solution, least_squares
+from surefoot.identify.motion import bridged
 from surefoot.identify.problem import Problem
 from surefoot.identify.seed import seeds
 from surefoot.identify.stop import Stop
@@ -64,42 +65,68 @@ def _guesses(problem: Problem) -> Array:
 def _poor(problem: Problem, solution: Solution) -> Array:
     """Joints, by recording, of whose motion a large part is left unexplained."""
     squares = problem.squares(solution.x[None])[0]
-    motion = np.array([(np.ptp(rec.position, axis=0) / np.sqrt(8)) ** 2 * len(rec.time) for rec in problem.recordings])
+    ranges = [np.ptp(bridged(rec), axis=0) for rec in problem.recordings]
+    motion = np.array([(x / np.sqrt(8)) ** 2 * count for x, count in zip(ranges, problem.compared, strict=True)])
     return squares > POORLY**2 * np.maximum(motion, 1e-12)
 
 
 def _global(problem: Problem, known: Solution, seed: int, tell: Tell) -> Array:
     """CMA-ES over each branch at a few delays, all in the same lanes; the best branches at the best delay."""
-    space, groups = problem.space, problem.groups
-    delay = np.array([k for k in range(space.size) if len(problem.reach[k]) == len(groups)], dtype=int)
-    own = [np.array([k for k in range(space.size) if problem.reach[k] == {g}], dtype=int) for g in range(len(groups))]
-    own = [k for k in own if len(k)]
-    levels = np.linspace(-0.9, 0.5, DELAYS)
-    searches = [[Evolution(len(k), POPULATION, seed + 97 * i + g, sigma=0.4) for g, k in enumerate(own)] for i in range(DELAYS)]
-    reached = [next(iter(problem.reach[k[0]])) for k in own]
+    space = problem.space
+    delay = np.unique(
+        [k for e, k in zip(space.entries, space.variable, strict=True) if k >= 0 and e.name == "delay" and not e.joint]
+    )
+    delay = delay.astype(int)
+    islands, own = _islands(problem)
+    levels = np.linspace(-0.9, 0.5, DELAYS if len(delay) else 1)
+    searches = [
+        [Evolution(len(k), POPULATION, seed + 97 * i + g, sigma=0.4) for g, k in enumerate(own)] for i in range(len(levels))
+    ]
     for generation in range(GENERATIONS):
-        x = np.repeat(known.x[None], DELAYS * POPULATION, axis=0)
+        x = np.repeat(known.x[None], len(levels) * POPULATION, axis=0)
         asked = []
-        for i in range(DELAYS):
+        for i in range(len(levels)):
             rows = slice(i * POPULATION, (i + 1) * POPULATION)
-            x[rows, delay] = levels[i] if len(delay) == 1 else known.x[delay]
+            x[rows, delay] = levels[i]
             asked.append([search.ask() for search in searches[i]])
             for k, points in zip(own, asked[i], strict=True):
                 x[rows, k] = points
         squares = problem.squares(x).sum(axis=1)
-        for i in range(DELAYS):
+        for i in range(len(levels)):
             for g, search in enumerate(searches[i]):
-                loss = squares[i * POPULATION : (i + 1) * POPULATION, groups[reached[g]]].sum(axis=1)
+                loss = squares[i * POPULATION : (i + 1) * POPULATION, islands[g]].sum(axis=1)
                 search.tell(asked[i][g], np.where(np.isfinite(loss), loss, 1e12))
         if tell:
             best = min(sum(s.loss for s in row) for row in searches)
             tell(Progress(stage="cma-es", iteration=generation, loss=best / problem.samples, limit=GENERATIONS))
-    out = np.repeat(known.x[None], DELAYS, axis=0)
-    for i in range(DELAYS):
-        out[i, delay] = levels[i] if len(delay) == 1 else known.x[delay]
+    out = np.repeat(known.x[None], len(levels), axis=0)
+    for i in range(len(levels)):
+        out[i, delay] = levels[i]
         for k, search in zip(own, searches[i], strict=True):
             out[i, k] = search.best
     return out[int(np.argmin(problem.loss(out)))]
+
+
+def _islands(problem: Problem) -> tuple[list[Array], list[Array]]:
+    """Joints and variables of sets of branches that share no variable but those that all joints share.
+
+    Without ties every branch is an island of its own; the variables that all joints share belong to none.
+    """
+    entries = list(zip(problem.space.entries, problem.space.variable, strict=True))
+    own = sorted({int(k) for e, k in entries if k >= 0 and e.joint})
+    island = list(range(len(problem.groups)))
+    for k in own:
+        first = min(island[g] for g in problem.reach[k])
+        olds = {island[g] for g in problem.reach[k]}
+        island = [first if i in olds else i for i in island]
+    joints, variables = [], []
+    for name in sorted(set(island)):
+        members = {g for g, i in enumerate(island) if i == name}
+        mine = [k for k in own if problem.reach[k] <= members]
+        if mine:
+            joints.append(np.concatenate([problem.groups[g] for g in sorted(members)]))
+            variables.append(np.array(mine, dtype=int))
+    return joints, variables
 
 
 def _paper(problem: Problem, seed: int, tell: Tell, population: int, generations: int, checkpoint: Path | None, resume: bool,

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.signal import savgol_filter
 
-from surefoot.identify.bounds import bridged
+from surefoot.identify.motion import WINDOW, commanded, drive_demand, smoothed
 from surefoot.identify.unknowns import Space
 from surefoot.record.recording import Recording
 from surefoot.robot.drive import torque_bounds
@@ -26,7 +25,6 @@ from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
 SAMPLES = 600  # of each recording that the regression looks at
-WINDOW = 0.03  # [s] smoothing
 
 
 def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: Physics, *, delays: int = 6) -> Array:
@@ -43,38 +41,25 @@ def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: 
 
 
 def _prepared(robot: Robot, rec: Recording) -> tuple[Array, Array, Array, Array, Array]:
-    """Times, smoothed q, q̇, q̈ and link torque on a thinned uniform grid."""
-    rate = rec.rate
-    time = np.arange(rec.time[0], rec.time[-1], 1 / rate)
-    measured = bridged(rec)
-    raw = np.stack([np.interp(time, rec.time, measured[:, j]) for j in range(rec.n)], axis=1)
-    window = max(5, int(WINDOW * rate) | 1)
-    window = min(window, (len(time) - 1) | 1)
-    window -= window > len(time)
-    order = min(3, window - 1)
-    q, v, a = (np.asarray(savgol_filter(raw, window, order, deriv=k, delta=1 / rate, axis=0)) for k in range(3))
-    pick = np.unique(np.linspace(window, len(time) - 1 - window, min(SAMPLES, max(2, len(time) - 2 * window))).astype(int))
-    pick = np.clip(pick, 0, len(time) - 1)
+    """Times, smoothed q, q̇, q̈ and link torque at some of the samples, away from the ends."""
+    time, q, v, a = smoothed(rec)
+    edge = min(len(time) // 4, int(2 * WINDOW * rec.rate))
+    pick = np.unique(np.linspace(edge, len(time) - 1 - edge, min(SAMPLES, max(2, len(time) - 2 * edge))).astype(int))
     return time[pick], q[pick], v[pick], a[pick], link_torque(robot, rec.joints, q[pick], v[pick], a[pick])
 
 
 def _columns(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: float) -> tuple[Array, Array, Array, Array]:
     """q̇, q̈ and the left side of the regression, NaN where the drive was off or saturated or nothing valid was measured."""
     time, q, v, a, links = ready
-    sample = lambda x, late=delay: np.stack([np.interp(time - late, rec.time, x[:, j]) for j in range(rec.n)], axis=1)  # noqa: E731
-    torque = rec.stiffness * (sample(rec.target) - q) - rec.damping * v
-    if rec.target_velocity is not None:
-        torque = torque + rec.damping * sample(rec.target_velocity)
-    if rec.feedforward is not None:
-        torque = torque + sample(rec.feedforward)
+    torque = drive_demand(rec, (time, q, v, a), delay)
     rows = robot.select(rec.joints)
     full_q, full_v = np.tile(robot.posture, (len(q), 1)), np.zeros((len(q), robot.n))
     full_q[:, rows], full_v[:, rows] = q, v
     low, high = (bound[:, rows] for bound in torque_bounds(robot, full_q, full_v))
     usable = (torque > low) & (torque < high)
-    for flags in (rec.enabled, rec.valid):
-        if flags is not None:
-            usable &= sample(flags.astype(float), 0.0) > 0.999
+    for flags in ("enabled", "valid"):
+        if getattr(rec, flags) is not None:
+            usable &= commanded(rec, time, flags) > 0.999
     return v, a, np.where(usable, torque - links, np.nan), np.broadcast_to(rec.stiffness, v.shape)
 
 

@@ -189,11 +189,12 @@ def _joints_in(path: Path, header: list[str], columns: Mapping[str, Any]) -> Seq
             hits = [m[1] for name in header if (m := re.fullmatch(f"{before}(.+){after}", name))]
             if hits:
                 return hits
-    raise SurefootError(_how(path, header, "the joint names are not known: pass joints=[...] in the columns' order"))
+    raise SurefootError(_how(path, header, "the joint names are not known: pass --joints (joints=[...]) in the columns' order"))
 
 
 def _how(path: Path, header: list[str], problem: str) -> str:
     return (
         f"{path.name}: {problem}. It has the columns {', '.join(header)}. Say where they are: "
-        "columns={'time': 't', 'target': 'q_des_{joint}', 'position': 'q_{joint}'}."
+        "--columns FILE.toml with the lines time = 't', target = 'q_des_{joint}', position = 'q_{joint}' (in Python the same as "
+        "columns={...})."
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import SurefootError
+from surefoot.errors import SurefootError, unknown
 from surefoot.record.gains import find_gain
 from surefoot.record.recording import CHANNELS, FLAGS, Gains, Recording
 
@@ -27,16 +27,21 @@ def load(
     columns: Mapping[str, Any] | None,
     robot: Robot | None,
     drop_repeated: bool,
+    rename: Mapping[str, str],
 ) -> Recording:
     """Read the fields a file holds, add joints and gains from the arguments or the robot, and validate."""
     if isinstance(joints, str):
         raise SurefootError(f"joints is the text {joints!r}; expected a list of joint names.")
-    fields = _read(path, joints, columns, robot)
+    fields = _read(path, _in_file(joints, rename), columns, _in_file(robot.joints if robot else None, rename))
+    _rename(path, fields, rename)
     stored = fields.get("joints")
     if stored is None:
         fields["joints"] = _joints_for(path, fields, joints, robot)
     names = fields["joints"]
-    for gain, given in (("stiffness", stiffness), ("damping", damping)):
+    given_gains = (("stiffness", stiffness), ("damping", damping))
+    if lacking := [gain for gain, given in given_gains if given is None and fields.get(gain) is None]:
+        fields["notes"] = {**fields.get("notes", {}), "default gains": " ".join(lacking)}
+    for gain, given in given_gains:
         order = joints if stored is not None and joints is not None and isinstance(given, Sequence | np.ndarray) else names
         fields[gain] = _in_order(find_gain(gain, given, fields.get(gain), order, robot), order, names)
     if missing := [key for key in ("time", "target", "position") if key not in fields]:
@@ -50,14 +55,34 @@ def load(
     return recording
 
 
-def _read(path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, robot: Robot | None) -> dict[str, Any]:
+def _in_file(joints: Sequence[str] | None, rename: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The names that the file uses for these joints."""
+    old = {new: name for name, new in rename.items()}
+    return None if joints is None else tuple(old.get(joint, joint) for joint in joints)
+
+
+def _rename(path: Path, fields: dict[str, Any], rename: Mapping[str, str]) -> None:
+    """Give the joints of the file their new names, in place."""
+    names = tuple(fields.get("joints", ()))
+    if wrong := [old for old in rename if old not in names]:
+        if not names:
+            raise SurefootError(f"{path.name} names no joints, so none can be renamed; pass --joints (joints=[...]) instead.")
+        raise unknown(f"joint of {path.name}", wrong, names)
+    for key in ("joints", "prescribed"):
+        if key in fields:
+            fields[key] = tuple(rename.get(joint, joint) for joint in fields[key])
+
+
+def _read(
+    path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, known: Sequence[str] | None
+) -> dict[str, Any]:
     if not path.exists():
         raise SurefootError(f"there is no file {path}.")
     if not path.is_file():
         raise SurefootError(f"{path} is not a file; expected one of {', '.join(SUFFIXES)}.")
     suffix = path.suffix.lower()
     if columns is not None and suffix != ".csv":
-        raise SurefootError(f"columns=... maps the columns of a .csv; {path.name} has none. Leave it out.")
+        raise SurefootError(f"--columns (columns=...) maps the columns of a .csv; {path.name} has none. Leave it out.")
     try:
         if suffix == ".npz":
             from surefoot.record.npz import read_npz
@@ -66,7 +91,7 @@ def _read(path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] |
         if suffix == ".csv":
             from surefoot.record.csv import read_csv
 
-            return read_csv(path, columns=columns, joints=joints or (robot.joints if robot else None))
+            return read_csv(path, columns=columns, joints=joints or known)
         if suffix == ".pt":
             from surefoot.record.pace import read_pace
 
@@ -83,14 +108,14 @@ def _joints_for(path: Path, fields: dict[str, Any], joints: Sequence[str] | None
     count = shape[1] if len(shape) == 2 else 1
     if names is None:
         raise SurefootError(
-            f"{path.name} holds {count} joints without names. Pass them in the file's order, joints=[...], or a robot "
-            "with this order: robot=Robot.load(...)."
+            f"{path.name} holds {count} joints without names. Pass them in the file's order, --joints NAME ... "
+            "(joints=[...]), or a robot with this order."
         )
     if len(names) != count:
         source = "joints=[...]" if joints is not None else f"robot {robot.name if robot else ''}"
         raise SurefootError(
             f"{path.name} holds {count} joints without names, but {source} has {len(names)} ({', '.join(names)}). Pass "
-            "joints=[...], one name per column of the file, in the file's order."
+            "--joints NAME ... (joints=[...]), one name per column of the file, in the file's order."
         )
     return names
 

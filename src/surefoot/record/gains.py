@@ -43,7 +43,7 @@ def find_gain(gain: str, given: Gains | None, stored: Array | None, joints: Sequ
     symbol = {"stiffness": "P [N·m/rad]", "damping": "D [N·m·s/rad]"}[gain]
     if robot is None:
         raise SurefootError(
-            f"the file holds no {gain}. Pass the {symbol} that was in force in the drives, {gain}=85.0 or one number "
+            f"the file holds no {gain}. Pass the {symbol} that was in force in the drives, --{gain} ({gain}=85.0) or one number "
             f"per joint ({', '.join(joints)}), or a robot that has it: robot=Robot.load(...)."
         )
     if wrong := [joint for joint in joints if joint not in robot.joints]:
@@ -51,7 +51,7 @@ def find_gain(gain: str, given: Gains | None, stored: Array | None, joints: Sequ
     out = np.array([getattr(robot, gain)[robot.joints.index(joint)] for joint in joints])
     if missing := [joint for joint, number in zip(joints, out, strict=True) if np.isnan(number)]:
         raise SurefootError(
-            f"neither the file nor robot {robot.name} holds the {gain} of {', '.join(missing)}. Pass {gain}=..., the "
+            f"neither the file nor robot {robot.name} holds the {gain} of {', '.join(missing)}. Pass --{gain} ({gain}=...), the "
             f"{symbol} that was in force, or set {gain} in robot.toml."
         )
     return out

@@ -25,23 +25,23 @@ def held(values: Array) -> Flags:
     and a short run must not sit on a turning point, where a fast joint may show one value twice.
     """
     step = np.diff(values)
-    out = np.zeros(len(values), bool)
     fresh = values[np.concatenate([[True], step != 0])]
     if len(fresh) in (len(values), *range(8)):
-        return out
+        return np.zeros(len(values), bool)
     noise = float(np.median(np.abs(np.diff(fresh, n=4)))) / 5.6  # of one sample: the fourth difference amplifies it
     bend = float(np.median(np.abs(np.diff(fresh, n=2))))
     threshold = max(2.5 * resolution(values), 7.0 * noise, 0.5 * bend)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], step == 0, [0]]).astype(int)))
-    for start, stop in zip(edges[::2], edges[1::2], strict=True):  # samples start+1..stop repeat sample start
-        if stop >= len(step) or abs(step[stop]) <= threshold:
-            continue
-        before = values[start] - values[max(start - 5, 0)]
-        moving = abs(before) / 5 > 0.5 * abs(step[stop]) / (stop - start + 1)
-        turns = start > 0 and step[start - 1] * step[stop] < 0
-        if moving and (stop - start > 2 or not turns):
-            out[start + 1 : stop + 1] = True
-    return out
+    ends = edges[1::2] < len(step)
+    start, stop = edges[::2][ends], edges[1::2][ends]  # samples start+1..stop repeat sample start
+    jump, before = np.abs(step[stop]), np.abs(values[start] - values[np.maximum(start - 5, 0)])
+    moving = before / 5 > 0.5 * jump / (stop - start + 1)
+    turns = (start > 0) & (step[start - 1] * step[stop] < 0)
+    lost = (jump > threshold) & moving & ((stop - start > 2) | ~turns)
+    mark = np.zeros(len(values) + 1, int)
+    mark[start[lost] + 1] += 1
+    mark[stop[lost] + 1] -= 1
+    return np.cumsum(mark[:-1]) > 0
 
 
 def resolution(values: Array) -> float:

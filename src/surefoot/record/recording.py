@@ -77,7 +77,8 @@ class Recording:
             return
         raise SurefootError(
             f"the stiffness of every joint in {self._label} is zero, so no target reaches a joint. Pass the gains that "
-            "were in force: stiffness=..., damping=...; or feedforward=... for a torque-controlled drive."
+            "were in force: --stiffness and --damping (stiffness=..., damping=...); or log the channel feedforward of a "
+            "torque-controlled drive."
         )
 
     @property
@@ -163,7 +164,8 @@ class Recording:
             has = f"has {', '.join(extra)} in addition" if extra else ""
             raise SurefootError(
                 f"{self._label} {' and '.join(filter(None, (lacks, has)))}; expected {', '.join(joints)}. "
-                "Use recording.rename({'old': 'new'}) for other spellings, recording.select([...]) to leave joints out."
+                "Use --rename OLD=NEW (recording.rename({...})) for other spellings, --select (recording.select([...])) to leave "
+                "joints out."
             )
         return self.select(joints)
 
@@ -181,6 +183,12 @@ class Recording:
             joints=tuple(names.get(joint, joint) for joint in self.joints),
             prescribed=tuple(names.get(joint, joint) for joint in self.prescribed),
         )
+
+    def in_radians(self, slides: Sequence[str] = ()) -> Recording:
+        """Positions, targets and velocities that were logged in degrees; joints that slide are left as they are."""
+        factor = np.array([1.0 if joint in slides else np.pi / 180 for joint in self.joints])
+        channels = ("target", "position", "target_velocity", "velocity")
+        return self.replace(**{key: value * factor for key in channels if (value := getattr(self, key)) is not None})
 
     def mark_held(self) -> Recording:
         """Samples that only repeat the one before (lost packets, slow sensors) are no longer compared."""
@@ -207,8 +215,12 @@ class Recording:
         columns: Mapping[str, Any] | None = None,
         robot: Robot | None = None,
         drop_repeated: bool = False,
+        rename: Mapping[str, str] | None = None,
     ) -> Recording:
-        """Read .npz, .csv or the PACE authors' .pt; what the file lacks comes from the arguments, then the robot."""
+        """Read .npz, .csv or the PACE authors' .pt; what the file lacks comes from the arguments, then the robot.
+
+        `rename` says {the file's joint: the robot's joint}.
+        """
         from surefoot.record.files import load
 
         return load(
@@ -219,4 +231,5 @@ class Recording:
             columns=columns,
             robot=robot,
             drop_repeated=drop_repeated,
+            rename=rename or {},
         )

@@ -65,7 +65,7 @@ def check_time(time: Array, label: str) -> None:
         more = f" ({same.size} such pairs)" if same.size > 1 else ""
         raise SurefootError(
             f"time must increase; samples {i} and {i + 1} are both {time[i]:.10g} s{more}. The logger probably "
-            "repeated a packet: load with Recording.load(path, drop_repeated=True)."
+            "repeated a packet: load it with --drop-repeated (in Python: Recording.load(path, drop_repeated=True))."
         )
     if (back := np.flatnonzero(step < 0)).size:
         i = int(back[0])
@@ -98,7 +98,7 @@ def check_gain(field: str, value: Array, joints: tuple[str, ...]) -> None:
     if (bad := np.flatnonzero(~(np.isfinite(value) & (value >= 0)))).size:
         raise SurefootError(
             f"{field} of joint {joints[bad[0]]} is {value[bad[0]]}; expected a number >= 0: the gain that was in force "
-            f"in the drive. Pass {field}=... when loading, or set it in robot.toml."
+            f"in the drive. Pass --{field} ({field}=...) when loading, or set it in robot.toml."
         )
 
 

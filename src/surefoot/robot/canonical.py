@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.errors import SurefootError
+
 TIMESTEP = 0.0025  # [s]
 _HINGE, _SLIDE = 3, 2  # mjtJoint
 _FAR = 1e6  # [rad] stands for a limit on one side only
@@ -23,6 +25,7 @@ def canonical_text(m: Any, name: str, names: Sequence[str], lock: Mapping[int, f
     """MJCF of the model's moving tree; `names` are the joints' names, `lock` holds joints at a position."""
     import mujoco
 
+    _refuse_shared(m, names, lock)
     data = mujoco.MjData(m)
     for j, value in lock.items():
         data.qpos[m.jnt_qposadr[j]] = value
@@ -53,6 +56,18 @@ def canonical_text(m: Any, name: str, names: Sequence[str], lock: Mapping[int, f
         elements[b] = element
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _refuse_shared(m: Any, names: Sequence[str], lock: Mapping[int, float]) -> None:
+    """A body that keeps one joint and loses another would need a frame of its own: its pose is that of all its joints."""
+    for j in lock:
+        first = m.body_jntadr[m.jnt_bodyid[j]]
+        free = [k for k in range(first, first + m.body_jntnum[m.jnt_bodyid[j]]) if k not in lock]
+        if free:
+            raise SurefootError(
+                f"joint {names[j]} shares its body with {', '.join(names[k] for k in free)} and cannot be held alone; "
+                "add it to the joints that move, or give it a body of its own in the model."
+            )
 
 
 def set_range(text: str, joint: str, lower: float, upper: float) -> str:

@@ -64,6 +64,10 @@ def _bundled() -> Any:
 
 def load_robot(source: str | Path) -> Robot:
     """A robot from a bundled name, a robot.toml, any MJCF or URDF file, or XML text."""
+    return _inside_limits(_loaded(source))
+
+
+def _loaded(source: str | Path) -> Robot:
     if isinstance(source, str) and source.lstrip().startswith("<"):
         return _from_model(read_model(source), "XML text")
     if isinstance(source, str) and source in bundled_names():
@@ -78,6 +82,18 @@ def load_robot(source: str | Path) -> Robot:
     if path.suffix == ".toml":
         return _from_toml(path, str(source))
     return _from_model(read_model(path), str(source))
+
+
+def _inside_limits(robot: Robot) -> Robot:
+    """The default posture inside the joint limits: the soft band away from the nearest one, where the range has room for it."""
+    band = np.where(robot.upper - robot.lower > 2 * robot.soft_band, robot.soft_band, 0.0)
+    out = (robot.posture < robot.lower) | (robot.posture > robot.upper)
+    if not out.any():
+        return robot
+    inside = np.where(out, np.clip(robot.posture, robot.lower + band, robot.upper - band), robot.posture)
+    moved = ", ".join(f"{joint} ({q:g} to {new:.4g})" for joint, q, new in
+                      zip(np.array(robot.joints)[out], robot.posture[out], inside[out], strict=True))  # fmt: skip
+    return robot.replace(posture=inside, notes=(*robot.notes, f"The default posture is moved inside the joint limits: {moved}."))
 
 
 def _from_model(model: ModelText, source: str) -> Robot:
@@ -97,8 +113,12 @@ def _from_model(model: ModelText, source: str) -> Robot:
 def _from_toml(path: Path, source: str) -> Robot:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise SurefootError(f"{path.name} is not text in UTF-8 (byte {error.start}); save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise SurefootError(f"{path.name} is not TOML: {error}.") from None
+    except OSError as error:
+        raise SurefootError(f"cannot read {path}: {error.strerror or error}.") from None
     _known(f"section of {path.name}", data, SECTIONS)
     for section in ("robot", "dynamics", "rewards"):
         if not isinstance(data.get(section, {}), Mapping):

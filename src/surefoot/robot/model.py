@@ -108,11 +108,6 @@ def _lock(
     if wrong:
         raise unknown("joint", wrong, valid)
     lock = {j: float(posture[j]) for j in moving if names[j] not in joints}
-    for j in lock:
-        if m.body_jntnum[m.jnt_bodyid[j]] > 1:
-            raise SurefootError(
-                f"joint {names[j]} shares its body with another joint and cannot be held alone; add it to `joints`."
-            )
     if lock:
         notes.append(f"Joints that are not listed are held at their posture: {', '.join(names[j] for j in lock)}.")
     return lock

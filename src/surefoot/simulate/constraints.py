@@ -60,8 +60,8 @@ def solve_constraints(
 
 
 def _with_limits(
-    t: Trace, links: list[Link], limited: list[int], q: list[Any], v: list[Any], effective: list[Any], rows: tuple, start:
-    list[Value]
+    t: Trace, links: list[Link], limited: list[int], q: list[Any], v: list[Any], effective: list[Any], rows: tuple,
+    start: list[Value],
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """The search with limit rows where a lane touches a limit, and without them, which is the rule, where none does."""
     n, touched = len(links), "zeroinitializer"
@@ -185,7 +185,7 @@ def _impedance(t: Trace, solimp: list[float], distance: Any) -> Any:
     x = t.call("minnum", t.call("fabs", distance) * t.constant(1 / width), 1.0)
     if power == 1:
         return x * t.constant(dmax - dmin) + t.constant(dmin)
-    exponent = round(power)
+    exponent = round(power)  # whole: `tree` refuses the others
     low, high = x, 1.0 - x
     rest = high
     for _ in range(exponent - 1):

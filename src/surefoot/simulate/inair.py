@@ -14,25 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import SurefootError
 from surefoot.record.recording import Recording
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
-from surefoot.simulate.compiler import Compiled, compiled, lanes_for
+from surefoot.simulate.command import knots
+from surefoot.simulate.compiler import Compiled, compiled, lanes_for, probe
 from surefoot.simulate.features import Features
 from surefoot.simulate.kernel import KernelSource, build, state_rows
 from surefoot.simulate.physics import Physics, hung_model, hung_order
 from surefoot.simulate.rigid_body import equations, vector
-from surefoot.simulate.schedule import GRID, Schedule
-from surefoot.simulate.tree import Branch, branches
+from surefoot.simulate.schedule import Schedule
+from surefoot.simulate.tree import Branch, Unsupported, branches
 
 Array = np.ndarray
+ROUNDING = 1e-9  # [physics steps] delays this close to a whole number of steps are that number
 
 
 @lru_cache(maxsize=1)
 def cores() -> ThreadPoolExecutor:
     """One worker for each core this process may use."""
     return ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=cores.cache_clear)  # threads stay behind in the parent: a child starts its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +72,21 @@ class InAir:
         self.rows = robot.select(recording.joints)
         self.parts = _parts(self.model, recording, self.schedule.given)
         if (self.model.body_gravcomp != 0).any():
-            raise SurefootError("the in-air kernel does not know gravity compensation by MuJoCo (gravcomp).")
+            raise Unsupported("the in-air kernel does not know gravity compensation by MuJoCo (gravcomp).")
         self._tables: dict[Any, Any] = {}
 
     @property
     def groups(self) -> list[Array]:
         """Joints of each independent branch, as indices into the recording's joints."""
         return [part.free for part in self.parts]
+
+    def prepare(self, candidates: JointDynamics | None, *, torque: bool = False) -> None:
+        """Compile what trajectories of such candidates need, or see that kernels can be compiled here at all."""
+        if candidates is None:
+            probe()
+            return
+        for part in self.parts:
+            self.kernel(part, self.features(part, candidates, output="trajectory", torque=torque))
 
     # --- the three things an engine can be asked ---------------------------------------------------------------------------
     def blocks(self, candidates: JointDynamics, *, torque: bool = False) -> list[Block]:
@@ -187,20 +200,16 @@ class InAir:
                      fixed["plant"], fixed["first"], fixed["fraction"], fixed["measured"], _of_block(out, b, self.lanes),
                      _of_block(torque_out, b, self.lanes), None if counts is None else counts[b], history[b],
                      fixed["command_short"], parts[b])  # fmt: skip
-            ramp = 0.0 if self.recording.command_hold else 1.0
-            last = len(self.recording.time) - 1
-            steps = (self.schedule.steps, ring, int(whole[b]), last, blocks)
-            result.append((kernel.call, given, (*steps, self.physics.timestep, 0.0, ramp)))
+            steps = (self.schedule.steps, ring, int(whole[b]), len(self.recording.time) - 1, blocks)
+            result.append((kernel.call, given, (*steps, self.physics.timestep)))
         return result
 
     def _alike(self, features: Features, delays: Array) -> tuple[Array, Array]:
         """Whole steps that all lanes of a block lag by (-1 where they differ), and the rest of each lane's delay in steps."""
         steps = delays[:, 0] / self.physics.timestep * (not features.delay_torque)
-        whole = np.floor(steps.min(axis=1) + GRID)
+        whole = np.floor(steps.min(axis=1) + ROUNDING)
         part = steps - whole[:, None]
-        alike = (part.max(axis=1) <= 1 + GRID) & self.schedule.on_grid & (not features.joint_delays)
-        if self.recording.command_hold:
-            part = np.where(part > GRID, np.where(part > 1 + GRID, 2.0, 1.0), 0.0)
+        alike = (part.max(axis=1) <= 1 + ROUNDING) & self.schedule.on_grid & (not features.joint_delays)
         return np.where(alike, whole, -1), np.ascontiguousarray(part, self.dtype)
 
     def _ring(self, features: Features, candidates: JointDynamics) -> int:
@@ -216,15 +225,16 @@ class InAir:
             columns += [rec.target_velocity[:, free]] if rec.target_velocity is not None else []
             columns += [rec.feedforward[:, free]] if rec.feedforward is not None else []
             command = np.stack(columns, axis=2).reshape(len(rec.time), -1)
+            since, seen = knots(schedule.since, command, self.physics.timestep, hold=rec.command_hold and not schedule.on_grid)
             plant = [schedule.motion[:, :, part.joints[i]] for i, given in enumerate(features.prescribed) if given]
             plant += [schedule.enabled[:, free]] if schedule.enabled is not None else []
             measured = [rec.position[:, free]]
             measured += [rec.valid[:, free]] if rec.valid is not None else []
             self._tables[key] = {
                 "gains": self._gains(part, features),
-                "command_time": _command_time(rec.time),
+                "command_time": _command_time(since),
                 "command_short": np.ascontiguousarray(command, self.dtype),
-                "command": np.ascontiguousarray(np.vstack([command, command[-1:]]), float),
+                "command": np.ascontiguousarray(np.vstack([seen, seen[-1:]]), float),
                 "plant": np.ascontiguousarray(np.concatenate(plant, axis=1) if plant else np.zeros((1, 1)), self.dtype),
                 "first": schedule.first,
                 "fraction": np.ascontiguousarray(schedule.fraction, self.dtype),
@@ -332,11 +342,10 @@ def _parts(model: Any, recording: Recording, given: Array) -> list[Part]:
     return parts
 
 
-def _command_time(time: Array) -> Array:
-    """Rows (stamp, 1 / distance to the next) since the first stamp; the last command stands for ever."""
-    since = time - time[0]
-    slope = np.append(1.0 / np.diff(since), 0.0)
-    return np.ascontiguousarray(np.vstack([np.stack([since, slope], axis=1), [[np.inf, 0.0]]]))
+def _command_time(knots: Array) -> Array:
+    """Rows (knot, 1 / distance to the next); the last command stands for ever."""
+    slope = np.append(1.0 / np.diff(knots), 0.0)
+    return np.ascontiguousarray(np.vstack([np.stack([knots, slope], axis=1), [[np.inf, 0.0]]]))
 
 
 def _bends(position: Array, ratio: Array) -> dict[str, float]:

@@ -28,3 +28,16 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
         mujoco.mj_inverse(model, data)
         out[i] = data.qfrc_inverse[order]
     return out
+
+
+def link_inertia(robot: Robot, joints: Sequence[str]) -> Array:
+    """Inertia that each joint feels from the links alone, at the reference posture [kg·m²], shape (n,)."""
+    import mujoco
+
+    model = hung_model(robot, joints, Physics())
+    model.dof_armature[:] = 0.0
+    data, mass = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    data.qpos[:] = model.qpos0
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, mass)
+    return np.diag(mass)[hung_order(model, joints)]

@@ -31,7 +31,7 @@ ARGUMENTS = (
     "ptr %numbers, ptr %gains, ptr %lanes, ptr %delays, ptr %state, ptr %command_time, ptr %command, ptr %plant, "
     "ptr %first, ptr %fraction, ptr %measured, ptr %out, ptr %torque_out, ptr %counts, ptr %history, "
     "ptr %command_short, ptr %parts, i64 %steps, i64 %history_rows, i64 %whole, i64 %last_command, i64 %blocks, "
-    "double %h, double %start, double %ramp"
+    "double %h"
 )
 
 

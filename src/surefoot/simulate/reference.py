@@ -16,7 +16,7 @@ from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.inair import smoothing, tilted
 from surefoot.simulate.physics import Physics, hung_model, hung_order
-from surefoot.simulate.schedule import GRID, Schedule
+from surefoot.simulate.schedule import Schedule
 from surefoot.simulate.tree import branches
 
 Array = np.ndarray
@@ -134,8 +134,8 @@ class _Drive:
         rec, schedule, h = reference.recording, reference.schedule, reference.physics.timestep
         delay = np.broadcast_to(dynamics.delay, (rec.n,)) * (reference.physics.delay_on == "command")
         when = np.arange(schedule.steps)[:, None] * h - delay
-        since = rec.time - rec.time[0]
-        sample = lambda x: np.zeros_like(when) if x is None else _sampled(when, since, x, hold=rec.command_hold)  # noqa: E731
+        step = h if rec.command_hold else 0.0
+        sample = lambda x: np.zeros_like(when) if x is None else _sampled(when, schedule.since, x, step)  # noqa: E731
         self.target, self.rate, self.forward = sample(rec.target), sample(rec.target_velocity), sample(rec.feedforward)
         self.p, self.d = rec.stiffness * dynamics.gain_scale, rec.damping * dynamics.gain_scale
         self.share = smoothing(dynamics.cutoff, h)
@@ -176,20 +176,25 @@ class _Drive:
     def _delayed(self, i: int) -> Array:
         """The torque of T_d ago, linear between steps; before the first step it was what it was then."""
         back = np.broadcast_to(self.dynamics.delay, (len(self.seen),)) / self.of.physics.timestep
-        whole = np.floor(back + GRID).astype(int)
+        whole = np.floor(back).astype(int)
         past, joint = np.array(self.past), np.arange(len(back))
         newer, older = past[np.maximum(i - whole, 0), joint], past[np.maximum(i - whole - 1, 0), joint]
         return newer + (back - whole) * (older - newer)
 
 
-def _sampled(when: Array, since: Array, values: Array, *, hold: bool) -> Array:
-    """A command, one column a joint, at the times that each joint's drive is due."""
+def _sampled(when: Array, since: Array, values: Array, step: float) -> Array:
+    """A command, one column a joint, when each joint's drive is due: linear, or held and averaged over `step` [s]."""
     out = np.empty_like(when)
-    for j in range(when.shape[1]):
-        if hold:
-            out[:, j] = values[np.clip(np.searchsorted(since, when[:, j] + GRID, side="right") - 1, 0, len(since) - 1), j]
-        else:
+    if not step:
+        for j in range(when.shape[1]):
             out[:, j] = np.interp(when[:, j], since, values[:, j])
+        return out
+    early, late = min(since[0], when.min()) - step, max(since[-1], when.max()) + 2 * step
+    stamps = np.concatenate([[early], since, [late]])
+    for j in range(when.shape[1]):
+        held = np.concatenate([values[:1, j], values[:, j]])
+        integral = np.concatenate([[0.0], np.cumsum(held * np.diff(stamps))])
+        out[:, j] = np.diff(np.interp([when[:, j], when[:, j] + step], stamps, integral), axis=0)[0] / step
     return out
 
 

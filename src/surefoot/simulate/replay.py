@@ -15,6 +15,8 @@ from surefoot.robot.spec import Robot
 from surefoot.simulate.inair import InAir
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.reference import Reference
+from surefoot.simulate.schedule import Schedule
+from surefoot.simulate.tree import Unsupported
 
 Array = np.ndarray
 Choice = Literal["auto", "kernel", "mujoco"]
@@ -22,6 +24,8 @@ Choice = Literal["auto", "kernel", "mujoco"]
 
 class Engine(Protocol):
     """What replays candidates on a recording."""
+
+    schedule: Schedule
 
     @property
     def groups(self) -> list[Array]:
@@ -48,21 +52,29 @@ class Replay:
     saturated: Array  # share of physics steps at which each drive was clamped [-], shape (n,)
 
 
-def engine(robot: Robot, recording: Recording, physics: Physics, *, choice: Choice = "auto", dtype: str = "float64",
-           say: Callable[[str], None] | None = None) -> Engine:  # fmt: skip
-    """The in-air kernel, or MuJoCo where the kernel cannot serve, with one line that says so."""
+def engine(
+    robot: Robot, recording: Recording, physics: Physics, *, choice: Choice = "auto", dtype: str = "float64",
+    say: Callable[[str], None] | None = None, candidates: JointDynamics | None = None, torque: bool = False,
+) -> Engine:  # fmt: skip
+    """The in-air kernel, or MuJoCo where the kernel cannot serve, with one line that says so.
+
+    Kernels are compiled when they are first used. `candidates` like those that will be replayed have theirs compiled here, so
+    that a failure is noticed in time; without them a small function shows that code can be compiled on this machine at all.
+    """
     if choice not in ("auto", "kernel", "mujoco"):
         raise SurefootError(f"engine is {choice!r}; valid: auto, kernel, mujoco.")
     if choice == "mujoco":
         return Reference(robot, recording, physics)
     try:
-        return InAir(robot, recording, physics, dtype=dtype)
-    except (SurefootError, ImportError, RuntimeError) as reason:
-        if choice == "kernel" or (isinstance(reason, SurefootError) and "kernel" not in str(reason)):
+        kernel = InAir(robot, recording, physics, dtype=dtype)
+        kernel.prepare(candidates, torque=torque)
+    except (Unsupported, ImportError, RuntimeError) as reason:
+        if choice == "kernel":
             raise
         if say:
             say(f"MuJoCo replays instead of the in-air kernel, some hundred times slower: {reason}")
         return Reference(robot, recording, physics)
+    return kernel
 
 
 def replay(
@@ -70,9 +82,10 @@ def replay(
 ) -> Replay:
     """One candidate through one recording."""
     recording = recording if recording.joints == dynamics.joints else recording.ordered_for(dynamics.joints)
-    used = engine(robot, recording, physics or Physics(), choice=choice)
-    position, torque, saturated = used.trajectories(JointDynamics.stack([dynamics]), torque=True)
-    steps = int(np.floor(recording.duration / (physics or Physics()).timestep)) + 1
+    one = JointDynamics.stack([dynamics])
+    used = engine(robot, recording, physics or Physics(), choice=choice, candidates=one, torque=True)
+    position, torque, saturated = used.trajectories(one, torque=True)
+    steps = used.schedule.steps
     assert torque is not None
     return Replay(
         joints=recording.joints, time=recording.time, position=position[0], torque=torque[0], saturated=saturated[0] / steps

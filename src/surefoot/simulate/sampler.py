@@ -1,8 +1,11 @@
 """The command as each lane's drive sees it: interpolated at t − T_d for a chunk of steps ahead, lane by lane.
 
-Each lane keeps a pointer into the command's stamps, which may be irregular; it only ever moves forward. Where the stamps lie
-on the physics steps and the lanes of a block have the same whole number of steps of delay, û_i = c_{i−k} + f (c_{i−k−1} −
-c_{i−k}) for all lanes at once, which is most of the time in a search whose candidates are sorted by delay.
+Each lane keeps a pointer into the command's knots, which may be irregular; it only ever moves forward. Where the stamps lie on
+the physics steps and the lanes of a block lag by the same whole number of steps k and a part f of one,
+
+    û_i = c_{i−k} + f (c_{i−k−1} − c_{i−k})
+
+for all lanes at once: the rule in a search whose candidates are sorted by delay.
 """
 
 from __future__ import annotations
@@ -14,25 +17,39 @@ CHUNK = 32  # physics steps sampled at once
 
 def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
     """The code around the step: chunks of steps, and within each the command of every lane sampled ahead."""
-    n, columns = len(has.free), has.command_columns
-    groups = n if has.joint_delays else 1
-    per_group = columns * (1 if has.joint_delays else n)
-    delay = "0.0" if has.delay_torque else "%late"
-    together = _together(n * columns, T, scalar)
-    lines = [
+    columns = len(has.free) * has.command_columns
+    pointers = lanes * (len(has.free) if has.joint_delays else 1)
+    return [
+        *_chunks(pointers),
+        *(["  br label %lane"] if has.joint_delays else _together(columns, T, scalar)),
+        *_pointers(has, lanes),
+        *_interpolation(columns, has.command_columns if has.joint_delays else columns, scalar, lanes),
+        *_loop_ends(pointers),
+    ]
+
+
+def _chunks(pointers: int) -> list[str]:
+    """Every pointer starts at the first knot; then chunk after chunk of steps i0 .. i_end."""
+    return [
         "reset:",
         "  %r = phi i64 [ 0, %entry ], [ %r_next, %reset ]",
         "  %r_where = getelementptr i64, ptr %pointer, i64 %r",
         "  store i64 0, ptr %r_where",
         "  %r_next = add i64 %r, 1",
-        f"  %r_more = icmp slt i64 %r_next, {lanes * groups}",
+        f"  %r_more = icmp slt i64 %r_next, {pointers}",
         "  br i1 %r_more, label %reset, label %chunk",
         "chunk:",
         "  %i0 = phi i64 [ 0, %reset ], [ %i_next, %chunk_end ]",
         f"  %i_far = add i64 %i0, {CHUNK}",
         "  %i_over = icmp slt i64 %i_far, %steps",
         "  %i_end = select i1 %i_over, i64 %i_far, i64 %steps",
-        *(together if not has.joint_delays else ["  br label %lane"]),
+    ]
+
+
+def _pointers(has: Features, lanes: int) -> list[str]:
+    """For each lane (and joint, where each has its delay) and step: the last knot that is not later than t − T_d."""
+    delay = "0.0" if has.delay_torque else "%late"
+    return [
         "lane:",
         f"  %w = phi i64 [ 0, %{'chunk' if has.joint_delays else 'lane_loop'} ], [ %w_next, %lane_end ]",
         "  %late_at = getelementptr double, ptr %delays, i64 %w",
@@ -46,10 +63,8 @@ def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
         "  %ii = phi i64 [ %i0, %lane ], [ %ii_next, %sample_end ]",
         "  %j_old = phi i64 [ %j_start, %lane ], [ %j, %sample_end ]",
         "  %ii_double = sitofp i64 %ii to double",
-        "  %elapsed = fmul double %ii_double, %h",
-        "  %now = fadd double %start, %elapsed",
+        "  %now = fmul double %ii_double, %h",
         f"  %then = fsub double %now, {delay}",
-        "  %slack = fadd double %then, 1.0e-9",
         "  br label %advance",
         "advance:",
         "  %j = phi i64 [ %j_old, %sample ], [ %j_plus, %advance ]",
@@ -57,8 +72,14 @@ def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
         "  %j_twice = mul i64 %j_plus, 2",
         "  %ahead_at = getelementptr double, ptr %command_time, i64 %j_twice",
         "  %ahead = load double, ptr %ahead_at",
-        "  %passed = fcmp ole double %ahead, %slack",
+        "  %passed = fcmp ole double %ahead, %then",
         "  br i1 %passed, label %advance, label %interpolate",
+    ]
+
+
+def _interpolation(columns: int, of_lane: int, scalar: str, lanes: int) -> list[str]:
+    """The command between knots j and j + 1 into the lane's cells of the chunk; before the first knot it is the first command."""
+    lines = [
         "interpolate:",
         "  %j_row = mul i64 %j, 2",
         "  %since_at = getelementptr double, ptr %command_time, i64 %j_row",
@@ -68,21 +89,20 @@ def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
         "  %gone = fsub double %then, %since",
         "  %part0 = fmul double %gone, %slope",
         "  %part1 = call double @llvm.maxnum.f64(double %part0, double 0.0)",
-        "  %part2 = call double @llvm.minnum.f64(double %part1, double 1.0)",
-        "  %part = fmul double %part2, %ramp",
+        "  %part = call double @llvm.minnum.f64(double %part1, double 1.0)",
         "  %chunk_row = sub i64 %ii, %i0",
-        f"  %chunk_rows = mul i64 %chunk_row, {n * columns}",
-        f"  %group_rows = mul i64 %group, {per_group}",
+        f"  %chunk_rows = mul i64 %chunk_row, {columns}",
+        f"  %group_rows = mul i64 %group, {of_lane}",
         "  %row0 = add i64 %chunk_rows, %group_rows",
-        f"  %column_row = mul i64 %j, {n * columns}",
+        f"  %column_row = mul i64 %j, {columns}",
         "  %column0 = add i64 %column_row, %group_rows",
     ]
-    for c in range(per_group):
+    for c in range(of_lane):
         lines += [
             f"  %from_index{c} = add i64 %column0, {c}",
             f"  %from_at{c} = getelementptr double, ptr %command, i64 %from_index{c}",
             f"  %from{c} = load double, ptr %from_at{c}",
-            f"  %to_at{c} = getelementptr double, ptr %from_at{c}, i64 {n * columns}",
+            f"  %to_at{c} = getelementptr double, ptr %from_at{c}, i64 {columns}",
             f"  %to{c} = load double, ptr %to_at{c}",
             f"  %rise{c} = fsub double %to{c}, %from{c}",
             f"  %add{c} = fmul double %rise{c}, %part",
@@ -96,9 +116,12 @@ def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
             lines += [f"  %short{c} = fptrunc double %value{c} to float", f"  store float %short{c}, ptr %cell_at{c}"]
         else:
             lines += [f"  store double %value{c}, ptr %cell_at{c}"]
+    return [*lines, "  br label %sample_end"]
+
+
+def _loop_ends(pointers: int) -> list[str]:
+    """The ends of the loops, and the head of the step, `body`, that the trace goes on from."""
     return [
-        *lines,
-        "  br label %sample_end",
         "sample_end:",
         "  %ii_next = add i64 %ii, 1",
         "  %ii_more = icmp slt i64 %ii_next, %i_end",
@@ -106,7 +129,7 @@ def sampler(has: Features, *, T: str, scalar: str, lanes: int) -> list[str]:
         "lane_end:",
         "  store i64 %j, ptr %pointer_at",
         "  %w_next = add i64 %w, 1",
-        f"  %w_more = icmp slt i64 %w_next, {lanes * groups}",
+        f"  %w_more = icmp slt i64 %w_next, {pointers}",
         "  br i1 %w_more, label %lane, label %apart",
         "apart:",
         "  br label %steps_of_chunk",

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
+class Unsupported(SurefootError):
+    """MuJoCo steps this model, the in-air kernel cannot."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Link:
     """One joint and the rigid body it moves. The frame sits at the joint's anchor."""
@@ -83,7 +87,7 @@ def branches(model: mujoco.MjModel) -> list[Branch]:
 
     known = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)}
     if set(map(int, model.jnt_type)) - known:
-        raise SurefootError("the in-air kernel knows hinge and slide joints on a fixed base only.")
+        raise Unsupported("the in-air kernel knows hinge and slide joints on a fixed base only.")
     link_of: dict[int, tuple[int, int]] = {}  # body -> (branch, link) that carries it
     pose: dict[int, tuple[Array, Array]] = {0: (np.eye(3), np.zeros(3))}  # body frame in its carrier link's frame
     grown: list[list[Link]] = []
@@ -138,6 +142,7 @@ def _loaded(link: Link, masses: list[tuple[float, Array, Array]]) -> Link:
 def _link(model: mujoco.MjModel, joint: int, parent: int, rotation: Array, offset: Array) -> Link:
     import mujoco
 
+    _refuse(model, joint)
     dof = int(model.jnt_dofadr[joint])
     limited, margin = bool(model.jnt_limited[joint]), float(model.jnt_margin[joint])
     low, high = model.jnt_range[joint]
@@ -166,9 +171,20 @@ def _link(model: mujoco.MjModel, joint: int, parent: int, rotation: Array, offse
     )
 
 
+def _refuse(model: mujoco.MjModel, joint: int) -> None:
+    """Parts of a joint that the in-air equations do not have."""
+    name = model.joint(joint).name
+    if np.any(model.jnt_stiffnesspoly[joint]):
+        raise Unsupported(f"the in-air kernel knows linear springs only; the one of joint {name} is a polynomial.")
+    power = float(model.jnt_solimp[joint][4])
+    if model.jnt_limited[joint] and power != round(power):
+        raise Unsupported(f"the in-air kernel knows whole powers in solimplimit only; joint {name} has {power:g}.")
+
+
 def _impedance(solimp: Array) -> float:
     """MuJoCo's constraint impedance at zero violation, kept inside its own limits."""
-    return float(np.clip(solimp[0], 1e-4, 0.9999))
+    dmin, dmax, width = np.clip(solimp[0], 1e-4, 0.9999), np.clip(solimp[1], 1e-4, 0.9999), solimp[2]
+    return float(dmin if width > 1e-15 else 0.5 * (dmin + dmax))
 
 
 def _stiffness_damping(solref: Array, dmax: float, safe: float) -> tuple[float, float]:
