@@ -173,6 +173,7 @@ print(*[name for name in ("mujoco", "llvmlite", "cmaes", "rich", "tyro") if name
 
 
 def test_every_name_of_the_package_is_there_and_no_other():
+    assert sorted({*surefoot._HOME, "identify", "__version__"}) == sorted(surefoot.__all__)
     for name in surefoot.__all__:
         assert getattr(surefoot, name) is not None
     with pytest.raises(AttributeError, match="magic"):

@@ -15,6 +15,7 @@ from surefoot.record import Recording
 from surefoot.record.excitation import chirp, steps
 from surefoot.robot import JointDynamics, Robot
 from surefoot.simulate.rehearsal import rehearse
+from surefoot.words import MANY, gather
 
 LEG = """<mujoco model="leg"><worldbody><body name="thigh"><joint name="LF_HIP" axis="1 0 0" range="-120 120"/>
     <inertial pos="0 0.01 -0.1" mass="0.8" diaginertia="0.004 0.004 0.001"/>
@@ -476,3 +477,75 @@ def test_no_command_warns(here, capsys):
 
 def test_a_recording_loaded_by_hand_is_the_one_that_was_saved(here):
     assert Recording.load(here / "chirp.npz").hash == recordings()["chirp"].hash
+
+
+# --- options, files and folders ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "words",
+    [["--fix", "bias=0", "friction=0.1"], ["--fix", "bias=0", "--fix", "friction=0.1"], ["--fix=bias=0", "--fix=friction=0.1"]],
+)
+def test_a_repeated_option_counts_as_often_as_it_is_said(words):
+    assert gather(["identify", "r", *words, "--seed", "1"])[2:] == ["--fix", "bias=0", "friction=0.1", "--seed", "1"]
+
+
+@pytest.mark.parametrize("option", MANY)
+def test_every_option_of_many_values_may_be_repeated(option):
+    assert gather([f"--{option}", "a", "--seed", "1", f"--{option}", "b"]) == [f"--{option}", "a", "b", "--seed", "1"]
+
+
+REFUSED = {
+    "two seeds": (["--seed", "1", "--seed", "2"], ["--seed", "twice"]),
+    "one parameter fixed twice": (["--fix", "bias=0", "--fix", "bias=1"], ["--fix", "bias", "twice"]),
+    "negative seed": (["--seed", "-1"], ["--seed is -1"]),
+    "negative torque weight": (["--torque-weight", "-1"], ["--torque-weight", ">= 0"]),
+    "torque weight nan": (["--torque-weight", "nan"], ["--torque-weight", "finite"]),
+    "gain in words": (["--stiffness", "abc"], ["--stiffness abc", "'*_KFE=85'"]),
+    "resume another method": (["--resume"], ["--resume", "cmaes"]),
+    "time scale zero": (["--time-scale", "0"], ["--time-scale"]),
+    "end before start": (["--start", "3", "--end", "2"], ["--start 3", "--end 2"]),
+    "rename nothing": (["--rename", "a"], ["--rename a", "OLD=NEW"]),
+    "rename the unknown": (["--rename", "a=b"], ["'a'", "LF_HIP"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_contradiction_is_refused(here, capsys, case):
+    words, said = REFUSED[case]
+    result = run(capsys, "identify", "leg.toml", "chirp.npz", "--out", "out", *words)
+    assert_refused(result, ["error: ", *said], here)
+    assert "x=" not in result[2]
+
+
+@pytest.mark.parametrize(
+    "words", [["identify", "leg.toml", "chirp.npz", "--method", "cmaes"], ["identify", "leg.toml", "chirp.npz"], ["demo"]]
+)
+def test_an_out_that_is_a_file_is_refused_before_any_work(here, capsys, monkeypatch, words):
+    def worked(*args, **options):
+        raise AssertionError("the work began")
+
+    (here / "taken").write_text("a file")
+    monkeypatch.setattr("surefoot.identify.identify", worked)
+    assert_refused(run(capsys, *words, "--out", "taken"), ["error: ", "taken", "--out"])
+
+
+def test_a_robot_file_that_is_no_text_is_refused(here, capsys):
+    (here / "bad.toml").write_bytes(b'[robot]\nname = "\xff"\n')
+    assert_refused(run(capsys, "check", "bad.toml", "chirp.npz"), ["error: ", "bad.toml", "UTF-8"])
+
+
+def test_degrees_milliseconds_and_other_names_are_read_and_said_again(here, capsys):
+    rec = recordings()["chirp"]
+    odd = rec.replace(time=1e3 * rec.time, target=np.rad2deg(rec.target), position=np.rad2deg(rec.position), velocity=None)
+    odd.rename({"LF_HIP": "a"}).save(here / "odd.npz")
+    options = ["--rename", "a=LF_HIP", "--degrees", "--time-scale", "0.001", "--end", "6.0"]
+    code, out, err = run(capsys, "check", "leg.toml", "odd.npz", *options)
+    assert code == 0, (out, err)
+    assert f"next: surefoot identify leg.toml odd.npz --out fit/ {' '.join(options)}" in out
+
+
+def test_an_error_of_the_system_is_a_sentence(here, capsys, monkeypatch):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("surefoot.identify.identify", full)
+    assert_refused(run(capsys, "identify", "leg.toml", "chirp.npz", "--out", "out"), ["error: ", "No space left"])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from surefoot.identify import Unknowns as Unknowns
     from surefoot.identify import check as check
     from surefoot.identify import compare as compare
+    from surefoot.identify import identify as identify
     from surefoot.record import Recording as Recording
     from surefoot.record.excitation import chirp as chirp
     from surefoot.record.excitation import steps as steps
@@ -47,7 +48,25 @@ _HOME = {
     "rehearse": "simulate",
     "replay": "simulate",
 }
-__all__ = ["__version__", "identify", *sorted(_HOME)]
+__all__ = [
+    "Fit",
+    "JointDynamics",
+    "Physics",
+    "Recording",
+    "Robot",
+    "SurefootError",
+    "Unknowns",
+    "__version__",
+    "check",
+    "chirp",
+    "compare",
+    "drive_torque",
+    "identify",
+    "rehearse",
+    "replay",
+    "safe_target",
+    "steps",
+]
 
 try:
     __version__ = version("surefoot")

@@ -42,10 +42,11 @@ def robots() -> int:
 
 def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:
     """Can these recordings identify this robot? Asked of the data alone, before any fit."""
-    from surefoot import identify, terminal
+    from surefoot import terminal
+    from surefoot.identify import check as examine
 
     machine = load_robot(robot)
-    found = identify.check(machine, [load(machine, path, read) for path in recordings])
+    found = examine(machine, [load(machine, path, read) for path in recordings])
     console().print(terminal.findings(found))
     stops = sum(f.level == "stop" for f in found)
     if stops:
@@ -69,7 +70,7 @@ def identify(
         held_out: recordings that are only scored.
         method: hybrid (default), cmaes (the paper's protocol) or least-squares.
         seed: the same seed gives the same bits.
-        torque_weight: weight >= 0 of the measured torque in the loss; 1 counts a torque error like the position error that makes it.
+        torque_weight: weight >= 0 of the measured torque in the loss; 1 counts an error like the position error behind it.
         population: candidates per generation (cmaes).
         generations: limit of generations (cmaes).
         max_iterations: limit of least-squares iterations.

@@ -67,7 +67,7 @@ class World:
     """Where the delay sits: on the command (the paper) or on the computed torque (the authors' code)."""
     bias_form: Literal["encoder", "setpoint"] = "encoder"
     """The encoder reads q - bias, or the set-point is shifted by the bias."""
-    extra: tuple[Literal["load", "breakaway", "cutoff", "tilt", "gain_scale"], ...] = ()
+    extra: tuple[Literal["load", "breakaway", "load_friction", "cutoff", "tilt", "gain_scale"], ...] = ()
     """Optional parameters to find as well."""
     joint_delays: bool = False
     """One delay per joint."""
@@ -106,9 +106,10 @@ def load(robot: Robot, path: Path, read: Reading) -> Recording:
     """One recording, completed from the options and the robot."""
     from surefoot.record import Recording
 
+    p, d = gains(read.stiffness, "--stiffness"), gains(read.damping, "--damping")
     rec = Recording.load(
-        path, joints=read.joints or None, stiffness=gains(read.stiffness, "--stiffness"), damping=gains(read.damping, "--damping"),
-        columns=_columns(read.columns), robot=robot, drop_repeated=read.drop_repeated, rename=renaming(read.rename),
+        path, joints=read.joints or None, stiffness=p, damping=d, columns=_columns(read.columns), robot=robot,
+        drop_repeated=read.drop_repeated, rename=renaming(read.rename),
     )  # fmt: skip
     _tell(robot, path, rec, read)
     rec = _piece(_units(robot, rec, read), read)
@@ -156,7 +157,9 @@ def _units(robot: Robot, rec: Recording, read: Reading) -> Recording:
         raise SurefootError(f"--time-scale is {read.time_scale:g}; expected a factor > 0, for example 0.001 for milliseconds.")
     if read.time_scale != 1.0:
         rec = rec.replace(time=rec.time * read.time_scale)
-    return rec.in_radians([j for j, kind in zip(robot.joints, robot.kinds, strict=True) if kind == "slide"]) if read.degrees else rec
+    return (
+        rec.in_radians([j for j, kind in zip(robot.joints, robot.kinds, strict=True) if kind == "slide"]) if read.degrees else rec
+    )
 
 
 def _piece(rec: Recording, read: Reading) -> Recording:

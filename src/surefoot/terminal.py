@@ -34,9 +34,14 @@ def number(x: float) -> str:
 
 
 def with_interval(value: float, low: float, high: float, flag: str) -> Text:
-    """A value and half its interval, coloured by its flag."""
-    half = (high - low) / 2
-    text = number(value) if flag == "fixed" else f"{number(value)} ±{half:.2g}"
+    """A value and half its interval, or both ends where it is not symmetric, coloured by its flag."""
+    down, up = value - low, high - value
+    if flag == "fixed":
+        text = number(value)
+    elif abs(up - down) > 0.2 * max(up, down):  # cut off at a bound, or skewed
+        text = f"{number(value)} ({number(low)} … {number(high)})"
+    else:
+        text = f"{number(value)} ±{(high - low) / 2:.2g}"
     return Text(
         text + {"at lower bound": " ⊥", "at upper bound": " ⊤", "not identified": " ?"}.get(flag, ""), style=COLOUR.get(flag, "")
     )
@@ -88,8 +93,9 @@ def parameters(fit: Fit) -> Table:
         per_joint = [name for name in per_joint if PARAMETERS[name].size == "joint"]
     table = Table(title=f"{fit.robot}: joint dynamics, value ± half of the 95 % interval")
     table.add_column("joint")
+    kinds = getattr(fit, "kinds", ("hinge",) * len(fit.joints))
     for name in per_joint:
-        table.add_column(f"{name}\n[{PARAMETERS[name].unit}]".replace("[", "\\["), justify="right")
+        table.add_column(f"{name}\n[{_units(name, kinds)}]".replace("[", "\\["), justify="right")
     for head in ("rmse", "no model", *(f"held out\n{s.name}" for s in fit.held_out)):
         table.add_column(head + "\n\\[mrad]" if "\n" not in head else head + " \\[mrad]", justify="right")
     none = np.sqrt(np.mean([s.rmse_no_model**2 for s in fit.recordings], axis=0))
@@ -97,10 +103,17 @@ def parameters(fit: Fit) -> Table:
         cells = []
         for name in per_joint:
             value, low, high = (float(getattr(d, name)[j]) for d in (fit.dynamics, fit.low, fit.high))
-            cells.append(with_interval(value, low, high, fit.flags[name][j]))
+            unit = f" {_units(name, kinds[j : j + 1])}" if len(set(kinds)) > 1 else ""
+            cells.append(with_interval(value, low, high, fit.flags[name][j]) + Text(unit, style="dim"))
         errors = [fit.rmse[j], none[j], *(s.rmse[j] for s in fit.held_out)]
         table.add_row(joint, *cells, *(number(1e3 * e) for e in errors))
     return table
+
+
+def _units(name: str, kinds: Sequence[str]) -> str:
+    """The unit of a parameter: the hinge's, the slide's, or both."""
+    units = {kind: getattr(PARAMETERS[name], "slide_unit" if kind == "slide" else "unit") for kind in ("hinge", "slide")}
+    return " or ".join(dict.fromkeys(units[kind] for kind in units if kind in kinds))
 
 
 def shared(fit: Fit) -> list[Text]:

@@ -160,6 +160,46 @@ def test_stamps_in_milliseconds_are_recognised_by_the_rate():
     assert "0.001" in finding.remedy
 
 
+@pytest.mark.parametrize(("unit", "factor"), [("milli", 1e-3), ("micro", 1e-6), ("nano", 1e-9), ("minutes", 60), ("days", 86400)])
+def test_the_unit_of_the_stamps_is_the_one_that_makes_a_plausible_rate(unit, factor):
+    thin = healthy().replace(time=np.arange(len(TIME)) / 2000.0 / factor)
+    finding = only(problems(thin), "rate", "stop")
+    assert unit in finding.message
+    assert f"--time-scale {factor:g} " in finding.remedy
+
+
+def test_swapped_joints_that_are_told_the_opposite_are_not_only_called_a_sign():
+    k = [JOINTS.index(joint) for joint in ("LF_HAA", "RF_HAA")]
+    mirrored = chirp()
+    mirrored[:, k[1]] = -mirrored[:, k[0]] + CENTRE[k].sum()
+    position = np.array(measured(mirrored).position)
+    position[:, k] = position[:, k[::-1]] + CENTRE[k] - CENTRE[k[::-1]]
+    found = problems(measured(mirrored).replace(position=position, torque=None))
+    said = " ".join(finding.message for finding in found if finding.level == "stop")
+    assert "swapped" in said
+    assert "LF_HAA" in said
+    assert "RF_HAA" in said
+
+
+def test_a_log_of_ten_kilohertz_is_as_slow_as_its_motion():
+    fine = np.arange(40000) / 1e4
+    joined = [np.stack([np.interp(fine, TIME, c) for c in x.T], axis=1) for x in (healthy().target, healthy().position)]
+    joined[1] = np.round(joined[1] / COUNT) * COUNT
+    found = check(robot(), Recording(joints=JOINTS, time=fine, target=joined[0], position=joined[1], stiffness=P, damping=D))
+    assert [finding for finding in found if finding.subject == "rate" and finding.level != "ok"] == []
+
+
+def test_a_robot_without_stops_is_not_said_to_be_far_from_them():
+    endless = np.full(N, np.inf)
+    assert not [f for f in check(robot(lower=-endless, upper=endless), healthy()) if f.subject == "limits"]
+
+
+def test_beside_a_joint_that_is_stuck_nobody_says_that_all_follow():
+    still = CENTRE[0] + COUNT * np.round(np.random.default_rng(1).normal(size=len(TIME)))
+    found = check(robot(), healthy().replace(position=with_column(healthy().position, "LF_HAA", still), torque=None))
+    assert not [f for f in found if f.subject == "joint order"]
+
+
 def test_a_log_of_forty_hertz_is_too_slow_for_a_ten_hertz_chirp_and_fast_enough_for_a_slow_one():
     thin = slice(None, None, 10)
     r = healthy()
@@ -224,7 +264,7 @@ def test_degrees_in_both_columns_are_recognised_and_the_remedy_repairs_them():
     recording = healthy().replace(target=np.rad2deg(healthy().target), position=np.rad2deg(healthy().position))
     finding = only(problems(recording), "units", "stop")
     assert finding.joint == ", ".join(JOINTS)
-    assert problems(eval(finding.remedy.rstrip("."), {"recording": recording, "np": np})) == []
+    assert problems(eval(finding.remedy.split("in Python: ")[1].rstrip(".)") + ")", {"recording": recording})) == []
 
 
 @pytest.mark.parametrize("channel", ["target", "position"])

@@ -24,6 +24,7 @@ def ranked(name):
     truth = truth.replace(
         **{
             "stribeck": {"breakaway": 1.5 * truth.friction},
+            "load-friction": {"load_friction": np.full(4, 0.3)},
             "velocity-filter": {"cutoff": [12.0]},
             "joint-delays": {"delay": np.linspace(0.001, 0.012, 4)},
             "load": {"load": np.array([0.3, -0.3, 0.2, -0.2])},
@@ -36,7 +37,9 @@ def ranked(name):
     return compare(robot, [fitted], held_out=[other])
 
 
-@pytest.mark.parametrize("name", ["stribeck", "torque-delay", "velocity-filter", "joint-delays", "load", "setpoint-bias"])
+@pytest.mark.parametrize(
+    "name", ["stribeck", "load-friction", "torque-delay", "velocity-filter", "joint-delays", "load", "setpoint-bias"]
+)
 def test_the_model_that_made_the_data_comes_first_and_is_asked_for(name):
     table = ranked(name)
     assert table[0].variant.name == name
@@ -55,7 +58,7 @@ def test_the_table_is_sorted_and_counts_parameters():
     assert [r.held_out for r in table] == sorted(r.held_out for r in table)
     count = {r.variant.name: r.parameters for r in table}
     assert count == {"paper": 17, "torque-delay": 17, "setpoint-bias": 17, "velocity-filter": 18, "stribeck": 21,
-                     "joint-delays": 20, "load": 21, "tilt": 19}  # fmt: skip
+                     "load-friction": 21, "joint-delays": 20, "load": 21, "tilt": 19}  # fmt: skip
 
 
 def test_only_some_variants_may_be_asked_for_and_each_is_told():

@@ -19,6 +19,7 @@ BOUNDS = {
     "delay": (0 * ONE, 0.04 * ONE),
     "load": (-ONE, ONE),
     "breakaway": (0 * ONE, ONE),
+    "load_friction": (0 * ONE, ONE),
     "cutoff": (3 * ONE, 1000 * ONE),
     "tilt": (-0.3 * ONE, 0.3 * ONE),
     "gain_scale": (0.2 * ONE, 5 * ONE),

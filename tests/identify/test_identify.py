@@ -9,8 +9,8 @@ from machines import LEGS, PENDULUM, SHAFT, errors, hidden, legs, machine, pendu
 import surefoot
 from surefoot.errors import SurefootError
 from surefoot.identify import evolution, identify, search
-from surefoot.identify.fit import Fit
 from surefoot.identify.answer import score
+from surefoot.identify.fit import Fit
 from surefoot.identify.stop import Stop
 from surefoot.identify.unknowns import Unknowns
 from surefoot.record.excitation import Excitation
@@ -165,6 +165,7 @@ def extra_case(name):
     cases = {
         "load": (core.replace(load=np.linspace(-0.3, 0.4, n)), Unknowns(extra=("load",)), Physics()),
         "breakaway": (core.replace(breakaway=0.5 * core.friction), Unknowns(extra=("breakaway",)), Physics()),
+        "load_friction": (core.replace(load_friction=np.linspace(0.1, 0.4, n)), Unknowns(extra=("load_friction",)), Physics()),
         "cutoff": (core.replace(cutoff=[15.0]), Unknowns(extra=("cutoff",)), Physics()),
         "tilt": (core.replace(tilt=[0.0, 0.15], bias=0 * core.bias), Unknowns(extra=("tilt",), fixed={"bias": 0.0}), Physics()),
         "gain_scale": (core.replace(gain_scale=[0.8]), Unknowns(extra=("gain_scale",)), Physics()),
@@ -177,7 +178,19 @@ def extra_case(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["load", "breakaway", "cutoff", "tilt", "gain_scale", "joint delays", "torque delay", "setpoint bias", "timestep"]
+    "name",
+    [
+        "load",
+        "breakaway",
+        "load_friction",
+        "cutoff",
+        "tilt",
+        "gain_scale",
+        "joint delays",
+        "torque delay",
+        "setpoint bias",
+        "timestep",
+    ],
 )
 def test_what_real_robots_need_beyond_the_paper_is_found_too(name):
     robot, truth, unknowns, physics = extra_case(name)

@@ -77,7 +77,7 @@ def test_derivatives_of_the_optional_parameters(name):
     x = somewhere(problem)
     for k, label in enumerate(problem.space.labels()):
         if name in label:
-            x[k] = {"gain_scale": 0.1, "tilt": 0.2, "cutoff": 0.0}.get(name, -0.6 if name == "breakaway" else 0.1)
+            x[k] = {"tilt": 0.2, "cutoff": 0.0, "breakaway": -0.6, "load_friction": -0.6}.get(name, 0.1)
     assert_derivatives(problem, x)
 
 

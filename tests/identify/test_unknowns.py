@@ -23,6 +23,7 @@ def bounds(n=N):
         "delay": (np.zeros(1), np.full(1, 0.04)),
         "load": (-rise, rise),
         "breakaway": (np.zeros(n), rise),
+        "load_friction": (np.zeros(n), rise),
         "cutoff": (np.full(1, 3.0), np.full(1, 1000.0)),
         "tilt": (np.full(2, -0.3), np.full(2, 0.3)),
         "gain_scale": (np.full(1, 0.2), np.full(1, 5.0)),
@@ -35,11 +36,11 @@ def space(*, joints=JOINTS, prescribed=(), **unknowns):
 
 def test_the_paper_has_four_parameters_a_joint_and_one_delay():
     assert space().size == 4 * N + 1
-    assert space(extra=EXTRA).size == 4 * N + 1 + 2 * N + 1 + 2 + 1
+    assert space(extra=EXTRA).size == 4 * N + 1 + 3 * N + 1 + 2 + 1
     assert space(joint_delays=True).size == 5 * N
 
 
-@given(x=st.lists(st.floats(-1, 1), min_size=4 * N + 1 + 2 * N + 4, max_size=4 * N + 1 + 2 * N + 4))
+@given(x=st.lists(st.floats(-1, 1), min_size=4 * N + 1 + 3 * N + 4, max_size=4 * N + 1 + 3 * N + 4))
 def test_a_point_survives_the_way_to_joint_dynamics_and_back(x):
     free = space(extra=EXTRA)
     np.testing.assert_allclose(free.encode(free.decode(np.array(x)).lane(0)), x, atol=1e-9)

@@ -61,6 +61,11 @@ CASES: dict[str, dict[str, Any]] = {
             "stribeck_speed": lambda rng, shape: rng.uniform(0.05, 0.5, (shape[0], 1)),
         }
     },
+    "load friction": {"dynamics": {"load_friction": lambda rng, shape: rng.uniform(0, 0.5, shape)}},
+    "load friction, torque delay, limited": {
+        "physics": {"delay_on": "torque"}, "robot": LIMIT, "clamped": True,
+        "dynamics": {"load_friction": lambda rng, shape: rng.uniform(0, 0.5, shape)},
+    },
     "gain scale": {"dynamics": {"gain_scale": lambda rng, shape: rng.uniform(0.6, 1.5, (shape[0], 1))}},
     "set-point bias": {"physics": {"bias_form": "setpoint"}},
     "1 ms": {"physics": {"timestep": 0.001}},
@@ -76,6 +81,7 @@ CASES: dict[str, dict[str, Any]] = {
             "delay": lambda rng, shape: rng.uniform(0, 0.01, shape),
             "load": lambda rng, shape: rng.normal(size=shape),
             "breakaway": lambda rng, shape: rng.uniform(0, 1, shape),
+            "load_friction": lambda rng, shape: rng.uniform(0, 0.3, shape),
             "tilt": lambda rng, shape: rng.uniform(-0.2, 0.2, (shape[0], 2)),
             "cutoff": lambda rng, shape: rng.uniform(30, 80, (shape[0], 1)),
             "gain_scale": lambda rng, shape: np.full((shape[0], 1), 1.2),

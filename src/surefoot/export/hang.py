@@ -14,8 +14,8 @@ from surefoot.robot.source import _strip_files
 from surefoot.robot.spec import Robot
 from surefoot.simulate.inair import tilted
 from surefoot.simulate.physics import Physics
-from surefoot.simulate.reference import DIVERGED, DRIVEN
-from surefoot.simulate.schedule import GRID, Schedule
+from surefoot.simulate.reference import DIVERGED, DRIVEN, _sampled
+from surefoot.simulate.schedule import Schedule
 
 Array = np.ndarray
 
@@ -132,16 +132,15 @@ class _Drives:
         self.columns = np.array([recording.joints.index(joint) for joint in identified])
         self.ids = np.array([drive_id(model, joint) for joint in identified])
         self.gain, self.bias = model.actuator_gainprm.copy(), model.actuator_biasprm.copy()
-        since = recording.time - recording.time[0]
-        grid = np.arange(int(np.floor(since[-1] / physics.timestep + GRID / physics.timestep)) + 1) * physics.timestep
-        at = np.clip(np.searchsorted(since, grid + GRID, side="right") - 1, 0, len(since) - 1)
-        sample = lambda x, c: x[at, c] if recording.command_hold else np.interp(grid, since, x[:, c])  # noqa: E731
-        self.control = np.column_stack([sample(recording.target, c) for c in self.columns])
+        schedule = Schedule.of(recording, physics)
+        grid = np.arange(schedule.steps)[:, None] * physics.timestep + np.zeros(len(identified))
+        held = physics.timestep if recording.command_hold else 0.0
+        sample = lambda x: _sampled(grid, schedule.since, x[:, self.columns], held)  # noqa: E731
+        self.control = sample(recording.target)
         p = self.gain[self.ids, 0]
         for channel, factor in ((recording.target_velocity, -self.bias[self.ids, 2]), (recording.feedforward, np.ones(len(p)))):
             if channel is not None:  # more torque is a target further away
-                more = np.column_stack([sample(channel, c) for c in self.columns])
-                self.control += more * np.divide(factor, p, out=np.zeros_like(p), where=p > 0)
+                self.control += sample(channel) * np.divide(factor, p, out=np.zeros_like(p), where=p > 0)
         self._fill()
 
     def _fill(self) -> None:

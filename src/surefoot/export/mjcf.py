@@ -104,7 +104,7 @@ def actuator(values: Values, j: int) -> dict[str, str]:
     if np.isfinite(limit):
         out["forcerange"] = f"{number(-limit)} {number(limit)}"
     if nsample:
-        out |= {"nsample": str(nsample), "interp": "zoh" if values.hold else "linear", "delay": number(delay)}
+        out |= {"nsample": str(nsample), "interp": "linear", "delay": number(delay)}
     return out
 
 

@@ -2,109 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from surefoot.errors import SurefootError
-from surefoot.export import hang, mjcf, stubs, tables, urdf, usd
+from surefoot.export import mjcf, stubs, tables, urdf, usd
+from surefoot.export.proof import FELT, Check, Probe, Proof
+from surefoot.export.runners import Mjlab, Mujoco
 from surefoot.export.values import Values, values_of
 from surefoot.identify.fit import Fit
 from surefoot.record.excitation import chirp
 from surefoot.record.recording import Recording
-from surefoot.robot.canonical import canonical_text
 from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics, hung_model
 from surefoot.simulate.replay import replay as simulate
-from surefoot.simulate.schedule import Schedule
 from surefoot.simulate.tree import branches
 
 Array = np.ndarray
 TOLERANCE = {"mjcf": 1e-6, "urdf": 1e-6, "mjlab": 1e-4}  # [rad] rmse of the worst joint, where the motion can be replayed
 CLOSE = {"usd": 1e-6, "mjlab": 1e-9}  # relative; USD keeps 32-bit floats
-FELT = 1e-9  # [rad] a value whose change moves a joint by less has not reached the simulator
 PROBE = 1.5  # [s] of the recording that probes replay
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """One value, read back by the target's own means."""
-
-    name: str
-    joint: str
-    expected: float
-    found: float
-    unit: str = ""
-    good: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.name} of {self.joint}: the export says {self.found:.6g}, the fit {self.expected:.6g} {self.unit}".rstrip()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Probe:
-    """One value changed in the file, and how far the motion moved."""
-
-    name: str
-    joint: str
-    moved: float  # rms of the largest change of any joint of its leg, or of its encoder [rad]
-
-    @property
-    def good(self) -> bool:
-        """The simulator felt the change."""
-        return self.moved > FELT
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} of {self.joint} was changed in the export and the motion stayed the same (within {self.moved:.1g} rad)"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proof:
-    """What was shown of an export."""
-
-    target: str
-    joints: tuple[str, ...]
-    checks: tuple[Check, ...]
-    probes: tuple[Probe, ...] = ()
-    rmse: Array | None = None  # of the target's replay against the fit's own [rad], shape (n,); None: it cannot run here
-    reasons: tuple[str, ...] = ()  # what a drive of the target cannot have
-    lost: Array | None = None  # what that alone costs [rad], shape (n,): the fit's own motion without it
-    rest: Array | None = None  # of the target's replay against the fit's own motion without it [rad], shape (n,)
-    tolerance: float = np.inf
-    seconds: float = 0.0  # of motion that was replayed
-    notes: tuple[str, ...] = ()
-
-    @property
-    def failures(self) -> list[str]:
-        """What is wrong, a sentence each; none: the export is proven as far as it can be here."""
-        out = [str(check) for check in self.checks if not check.good]
-        error = self.rmse if self.rest is None else self.rest
-        if error is not None:
-            bad = np.flatnonzero(~(error <= self.tolerance))
-            out += [
-                f"{self.joints[j]} moves differently: rmse {error[j]:.3g} rad against the fit's own motion, "
-                f"allowed {self.tolerance:g}"
-                for j in bad
-            ]
-        return out + [str(probe) for probe in self.probes if not probe.good]
-
-    @property
-    def good(self) -> bool:
-        """Nothing is wrong."""
-        return not self.failures
-
-
 def prove(
-    fit: Fit, robot: Robot, path: str | Path, to: str, *, recording: Recording | None = None, probes: bool = True,
+    fit: Fit, robot: Robot | str | Path, path: str | Path, to: str, *, recording: Recording | None = None, probes: bool = True,
     python: str | Path | None = None, say: Callable[[str], None] | None = None,
 ) -> Proof:  # fmt: skip
     """Read an export back, replay the recording's command in the target where it can run here, and probe each value.
@@ -112,13 +35,13 @@ def prove(
     Without a recording the motion is a standard chirp at the robot's gains. `python` is an interpreter with mjlab, for which
     alone it is needed.
     """
-    path = Path(path)
+    path, robot = Path(path), robot if isinstance(robot, Robot) else Robot.load(robot)
     values = values_of(fit, robot, recording)
     motion, own = _motion(fit, robot, values, recording)
     checks = tuple(_checks(values, read(path, to, values.joints), to))
     if to not in TOLERANCE or (to == "mjlab" and python is None):
         return Proof(target=to, joints=values.joints, checks=checks, notes=(_unseen(to),))
-    runner = _Mjlab(path, robot, fit, python) if to == "mjlab" and python else _Mujoco(path, to, robot, fit)
+    runner = Mjlab(path, robot, fit, python) if to == "mjlab" and python else Mujoco(path, to, robot, fit)
     columns = [motion.joints.index(joint) for joint in values.joints]
     seen = runner.run(values, motion)
     compare = lambda a, b: _rmse(a, b, motion.valid)[columns]  # noqa: E731
@@ -154,6 +77,7 @@ def _poorer(fit: Fit, robot: Robot, values: Values, delay: Array) -> Iterator[tu
     for name, what in (
         ("load", "constant load torque"),
         ("breakaway", "break-away friction"),
+        ("load_friction", "friction that grows with the load"),
         ("cutoff", "low-pass on the velocity"),
     ):
         neutral = np.full_like(getattr(kept, name), PARAMETERS[name].neutral)
@@ -250,105 +174,10 @@ def _unit(values: Values, name: str, j: int) -> str:
     return values.unit(word, j) if hasattr(values, word) else ""
 
 
-# --- replays ------------------------------------------------------------------------------------------------------------------
-class _Mujoco:
-    """MuJoCo, running the file that was written."""
-
-    def __init__(self, path: Path, to: str, robot: Robot, fit: Fit) -> None:
-        self.path, self.to, self.robot, self.fit = path, to, robot, fit
-        self.notes: list[str] = []
-
-    def run(self, values: Values, motion: Recording, path: Path | None = None) -> Array:
-        """Encoder readings of the file's model [rad], shape (T, n)."""
-        return self.motion(values, motion, path)[0]
-
-    def motion(self, values: Values, motion: Recording, path: Path | None = None) -> Array:
-        """Encoder readings and joint positions [rad], shape (2, T, n)."""
-        model, notes = (hang.compiled if self.to == "mjcf" else urdf.compiled)(path or self.path)
-        options = hang.in_the_air(model, self.robot, motion, self.fit.physics, self.fit.dynamics.tilt)
-        self.notes += notes + (options if self.to == "mjcf" else [])
-        reading = hang.replay(model, self.robot, motion, self.fit.physics, values.joints)
-        return np.stack([reading, reading + hang.offsets(model, motion.joints)])
-
-    def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
-        """The motion (2, T, n) of the file, and that of files in which one value is another."""
-        from surefoot.export.targets import write
-
-        before = self.motion(values, motion)
-        after = []
-        for other in changed:
-            with tempfile.TemporaryDirectory() as folder:
-                copy = Path(folder) / self.path.name
-                write(other, self.to, self.path if self.to == "mjcf" else _plain(self.path), copy)
-                after.append(self.motion(other, motion, copy))
-        return before, after
-
-
-def _plain(path: Path) -> str:
-    """A written URDF without its ros2_control block, so that it can be written again."""
-    text = path.read_text(encoding="utf-8")
-    start, end = text.find("<ros2_control"), text.rfind("</ros2_control>")
-    return text[:start] + text[end + len("</ros2_control>") :] if start >= 0 else text
-
-
-class _Mjlab:
-    """mjlab on the CPU, in its own interpreter."""
-
-    def __init__(self, path: Path, robot: Robot, fit: Fit, python: str | Path) -> None:
-        self.path, self.robot, self.fit, self.python = path, robot, fit, str(python)
-        self.notes: list[str] = []
-
-    def run(self, values: Values, motion: Recording) -> Array:
-        """Encoder readings of mjlab's robot [rad], shape (T, n)."""
-        return self._call(values, motion, [])[0][0]
-
-    def probe(self, values: Values, changed: list[Values], motion: Recording) -> tuple[Array, list[Array]]:
-        """The motion (2, T, n) of the module, and that of modules in which one value is another."""
-        from surefoot.export.targets import write
-
-        with tempfile.TemporaryDirectory() as folder:
-            others = [Path(folder) / f"probe_{i}.py" for i in range(len(changed))]
-            for other, path in zip(changed, others, strict=True):
-                write(other, "mjlab", "", path)
-            motions = self._call(values, motion, others)
-        return motions[0], motions[1:]
-
-    def _call(self, values: Values, motion: Recording, others: list[Path]) -> list[Array]:
-        if (
-            motion.prescribed
-            or motion.enabled is not None
-            or motion.feedforward is not None
-            or motion.target_velocity is not None
-        ):
-            raise SurefootError("the mjlab proof replays position commands to all joints; choose a recording with nothing else.")
-        schedule = Schedule.of(motion, self.fit.physics)
-        if not schedule.on_grid:
-            raise SurefootError(
-                "the mjlab proof needs a recording with one stamp per physics step; pass no --recording to use a chirp."
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            job, result = Path(folder) / "job.npz", Path(folder) / "motion.npz"
-            np.savez(
-                job, model=np.array(self._model(motion)), joints=np.array(motion.joints), target=motion.target,
-                start=schedule.start_position, velocity=schedule.start_velocity, timestep=np.array(self.fit.physics.timestep),
-                modules=np.array([str(p.resolve()) for p in (self.path, *others)]), measured=np.array(values.encoder),
-            )  # fmt: skip
-            script = Path(__file__).with_name("mjlab_replay.py")
-            done = subprocess.run([self.python, str(script), str(job), str(result)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise SurefootError(f"mjlab failed in {self.python}:\n{done.stderr.strip()[-2000:]}")
-            self.notes.append(done.stdout.strip().splitlines()[-1])
-            with np.load(result) as file:
-                return list(file["motion"])
-
-    def _model(self, motion: Recording) -> str:
-        """The robot in the air, joints that are not in the recording held."""
-        model = hung_model(self.robot, motion.joints, self.fit.physics)
-        return canonical_text(model, self.robot.name, [model.joint(j).name for j in range(model.njnt)], {})
-
-
 # --- probes -------------------------------------------------------------------------------------------------------------------
-def _probes(values: Values, runner: Any, motion: Recording, robot: Robot, say: Callable[[str], None] | None) -> list[Probe]:
+def _probes(
+    values: Values, runner: Mujoco | Mjlab, motion: Recording, robot: Robot, say: Callable[[str], None] | None
+) -> list[Probe]:
     """Change each written value in the file and see that its leg moves differently; legs do not feel each other in the air."""
     names = ("armature", "damping", "friction", "bias", "delay", "stiffness", "velocity_gain", "torque_limit")
     legs = _legs(values, motion, robot)
@@ -392,21 +221,3 @@ def _changed(values: Values, name: str, j: int) -> Values:
     )
     extra = {"static_friction": row} if name == "friction" else {}
     return values.replace(**{name: row}, **extra)
-
-
-def describe(proof: Proof) -> dict[str, Any]:
-    """A proof as plain data."""
-    return {
-        "target": proof.target,
-        "good": proof.good,
-        "values": len(proof.checks),
-        "probes": len(proof.probes),
-        "rmse": None if proof.rmse is None else dict(zip(proof.joints, proof.rmse.tolist(), strict=True)),
-        "failures": proof.failures,
-        "notes": list(proof.notes),
-    }
-
-
-def dumps(proof: Proof) -> str:
-    """A proof as JSON."""
-    return json.dumps(describe(proof), indent=1)

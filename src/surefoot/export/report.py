@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.export.prove import Proof
+from surefoot.export.proof import Proof
 from surefoot.export.targets import Export
 
 SHOWN = 12  # failures in full

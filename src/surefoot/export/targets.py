@@ -45,16 +45,17 @@ class Export:
 
 
 def export(
-    fit: Fit, robot: Robot, *, to: str, out: str | Path, model: str | Path | None = None, recording: Recording | None = None,
-    date: str = "",
+    fit: Fit, robot: Robot | str | Path, *, to: str, out: str | Path, model: str | Path | None = None,
+    recording: Recording | None = None, date: str = "",
 ) -> Export:  # fmt: skip
     """Write a fit for a simulator; a model file of the user's stays as it is but for what was identified.
 
-    `model` is the file to write into: by default the one that the robot was loaded from. Gains are the recording's, or without
-    one the robot's.
+    `robot` is the fitted robot, or what `Robot.load` takes: a bundled name, a robot.toml, an MJCF, a URDF. `model` is the file
+    to write into: by default the one that the robot was loaded from. Gains are the recording's, or without one the robot's.
     """
     if to not in TARGETS:
         raise SurefootError(f"there is no export to {to!r}; valid: {', '.join(TARGETS)}.")
+    robot = robot if isinstance(robot, Robot) else Robot.load(robot)
     if to not in ANY_DELAY:
         command_delay(fit, to)
     values = values_of(fit, robot, recording, date=date)

@@ -120,7 +120,7 @@ def compiled(path: Path, *, base_fixed: bool = True, drives: bool = True) -> tup
         values, joints, encoder = from_table(data), data["joints"], "encoder = q - bias" in data["law"]
         named = Values(
             robot=data["robot"], joints=tuple(joints), kinds=tuple(data["kinds"]), timestep=data["timestep"],
-            hold=bool(data["hold"]), **{name: values[name] for name in UNITS},  # type: ignore[arg-type]
+            **{name: values[name] for name in UNITS},  # type: ignore[arg-type]
         )  # fmt: skip
         for j, joint in enumerate(joints):
             spec.joint(joint).armature = values["armature"][j]
@@ -144,4 +144,4 @@ def _add_drive(spec: Any, joint: str, settings: dict[str, str]) -> None:
         a.forcerange = numbers("forcerange")
     if "nsample" in settings:
         a.nsample, a.delay = int(settings["nsample"]), float(settings["delay"])
-        a.interp = ("zoh", "linear").index(settings["interp"])
+        a.interp = 1  # linear

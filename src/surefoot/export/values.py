@@ -74,7 +74,6 @@ class Values:
     stall_torque: Array  # [N·m], inf: none
     no_load_speed: Array  # [rad/s], inf: none
     encoder: bool = True  # the encoder reads q - bias; False: the encoder reads q and the set-point is shifted by the bias
-    hold: bool = False  # commands are held between stamps, not interpolated
     timestep: float = 0.0025  # [s] of the physics in which the fit is true
     low: Mapping[str, Array] = field(default_factory=dict)  # 95 % interval by parameter, each of shape (n,)
     high: Mapping[str, Array] = field(default_factory=dict)
@@ -138,7 +137,6 @@ def values_of(fit: Fit, robot: Robot, recording: Recording | None = None, *, dat
         stall_torque=ratio * robot.stall_torque[rows],
         no_load_speed=robot.no_load_speed[rows] / ratio,
         encoder=fit.physics.bias_form == "encoder",
-        hold=recording is not None and recording.command_hold,
         timestep=fit.physics.timestep,
         low={name: full(getattr(low, name)) for name in names},
         high={name: full(getattr(high, name)) for name in names},
@@ -241,7 +239,6 @@ def table(values: Values) -> dict[str, Any]:
         "joints": list(values.joints),
         "kinds": list(values.kinds),
         "timestep": values.timestep,
-        "hold": values.hold,
         "law": "torque = clip(stiffness * (target(t - delay) - (q - bias)) - velocity_gain * dq, -torque_limit, torque_limit); "
         + ("encoder = q - bias" if values.encoder else "encoder = q"),
         "parameters": parameters,

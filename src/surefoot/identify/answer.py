@@ -136,6 +136,7 @@ def _scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynami
         "delay": np.full(1, 0.005),
         "load": torque,
         "breakaway": torque,
+        "load_friction": np.full(dynamics.n, 0.2),
         "cutoff": np.full(1, 50.0),
         "tilt": np.full(2, 0.1),
         "gain_scale": np.full(1, 1.0),

@@ -46,6 +46,7 @@ def default_bounds(robot: Robot, recordings: Sequence[Recording], link_inertia: 
         "delay": (np.zeros(1), np.full(1, LONGEST_DELAY)),
         "load": (-torque / 2, torque / 2),
         "breakaway": (zero, torque),
+        "load_friction": (zero, np.ones(len(slide))),
         "cutoff": (np.full(1, 3.0), np.full(1, 1000.0)),
         "tilt": (np.full(2, -0.3), np.full(2, 0.3)),
         "gain_scale": (np.full(1, 0.2), np.full(1, 5.0)),

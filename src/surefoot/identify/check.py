@@ -81,5 +81,7 @@ def _fitting(robot: Robot, recording: Recording) -> tuple[list[Finding], Case | 
         absent = None
     joints = [joint for joint in robot.joints if joint in recording.joints and joint not in recording.prescribed]
     if not joints:
-        return stop("every joint is prescribed, so there is nothing to identify.", "let --prescribe match fewer.", recording.joints)
+        return stop(
+            "every joint is prescribed, so there is nothing to identify.", "let --prescribe match fewer.", recording.joints
+        )
     return [absent] if absent else [], Case(robot=robot, recording=recording.select(joints))

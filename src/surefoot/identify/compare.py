@@ -57,6 +57,7 @@ def variants(physics: Physics | None = None, unknowns: Unknowns | None = None) -
         (f"{other_form}-bias", _BIAS[other_form], replace(p, bias_form=other_form), u),
         ("velocity-filter", "the drive damps a low-passed velocity", p, extra("cutoff")),
         ("stribeck", "friction is higher at standstill", p, extra("breakaway")),
+        ("load-friction", "friction grows with the drive's torque", p, extra("load_friction")),
         ("joint-delays", "every joint has a delay of its own", p, replace(u, joint_delays=True)),
         ("load", "a constant torque pulls on each joint", p, extra("load")),
         ("tilt", "the base hangs askew", p, extra("tilt")),

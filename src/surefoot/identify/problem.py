@@ -57,7 +57,9 @@ class Problem:
         say: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         self.robot, self.recordings, self.space, self.physics = robot, list(recordings), space, physics
-        self.engines = list(engines or [engine(robot, rec, physics, choice=choice, dtype=dtype, say=say) for rec in recordings])
+        one = space.decode(np.full((1, space.size), 0.1))  # with every optional part that is searched switched on
+        options = {"choice": choice, "dtype": dtype, "say": say, "candidates": one, "torque": bool(torque_weight)}
+        self.engines = list(engines or [engine(robot, rec, physics, **options) for rec in recordings])
         self.torque_weight = torque_weight
         if torque_weight and any(rec.torque is None for rec in recordings):
             raise SurefootError("torque_weight needs measured torque in every recording; leave it at 0 or drop those without.")

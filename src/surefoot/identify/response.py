@@ -84,7 +84,8 @@ def _smallest_misfit(terms: Array, left: Array) -> tuple[Array, Array]:
     """
     scale = np.sqrt(np.mean(terms**2, axis=0)) + 1e-300
     x = terms / scale
-    gram, against, total = x.T @ x, x.T @ left, np.einsum("tl,tl->l", left, left)
+    # sums, not BLAS products: those wait for each other when the cores are busy
+    gram, against, total = np.einsum("tk,tl->kl", x, x), np.einsum("tk,tl->kl", x, left), np.einsum("tl,tl->l", left, left)
     misfit, solution = np.full(left.shape[1], np.inf), np.zeros((5, left.shape[1]))
     for kept in itertools.product((True, False), repeat=3):
         use = [*np.flatnonzero(kept), 3, 4]

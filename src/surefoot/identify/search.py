@@ -53,7 +53,7 @@ def _guesses(problem: Problem) -> Array:
     first = seeds(problem.robot, problem.recordings, problem.space, problem.physics)
     light = np.zeros(problem.space.size)
     for entry, k in zip(problem.space.entries, problem.space.variable, strict=True):
-        if k >= 0 and entry.name in ("armature", "damping", "friction", "delay", "breakaway"):
+        if k >= 0 and entry.name in ("armature", "damping", "friction", "delay", "breakaway", "load_friction"):
             light[k] = -0.9
     neutral = problem.space.encode(problem.space.base)
     for entry, k in zip(problem.space.entries, problem.space.variable, strict=True):

@@ -19,7 +19,7 @@ from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 
 Array = np.ndarray
 CORE = tuple(name for name, p in PARAMETERS.items() if p.core)
-EXTRA = ("load", "breakaway", "cutoff", "tilt", "gain_scale")
+EXTRA = ("load", "breakaway", "load_friction", "cutoff", "tilt", "gain_scale")
 LOGARITHMIC = ("cutoff", "gain_scale")  # searched in their logarithm
 TIED = ("armature", "damping", "friction")  # what a tie without a parameter's name ties
 

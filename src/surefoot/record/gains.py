@@ -43,8 +43,8 @@ def find_gain(gain: str, given: Gains | None, stored: Array | None, joints: Sequ
     symbol = {"stiffness": "P [N·m/rad]", "damping": "D [N·m·s/rad]"}[gain]
     if robot is None:
         raise SurefootError(
-            f"the file holds no {gain}. Pass the {symbol} that was in force in the drives, --{gain} ({gain}=85.0) or one number "
-            f"per joint ({', '.join(joints)}), or a robot that has it: robot=Robot.load(...)."
+            f"the file holds no {gain}. Pass the {symbol} that was in force in the drives, --{gain} (in Python {gain}=85.0) or "
+            f"one number per joint ({', '.join(joints)}), or a robot that has it: robot=Robot.load(...)."
         )
     if wrong := [joint for joint in joints if joint not in robot.joints]:
         raise unknown(f"joint of robot {robot.name}", wrong, robot.joints)

@@ -46,6 +46,7 @@ PARAMETERS: dict[str, Parameter] = dict(
         _parameter("load", "τ_0", _TORQUE),
         _parameter("breakaway", "τ_s", _TORQUE, least=0.0),
         _parameter("stribeck_speed", "v_s", ("rad/s", "m/s"), least=0.0, positive=True, size="one", neutral=0.1),
+        _parameter("load_friction", "μ", ("-", "-"), least=0.0),
         _parameter("cutoff", "f_c", ("Hz", "Hz"), least=0.0, positive=True, size="one", neutral=np.inf),
         _parameter("tilt", "φ", ("rad", "rad"), size="tilt"),
         _parameter("gain_scale", "s", ("-", "-"), least=0.0, positive=True, size="one", neutral=1.0),
@@ -69,7 +70,7 @@ class JointDynamics:
 
     The drive of a joint with encoder q − q_b gives τ = sat(P(û(t − T_d) − (q − q_b)) − D q̇), and the joint follows
     (M(q) + diag(I_a)) q̈ + bias forces = τ − d q̇ − friction(q̇), with
-    friction(v) = sign(v) (τ_f + τ_s / (1 + (v / v_s)²)). The parameters after `delay` are neutral unless given.
+    friction(v) = sign(v) (τ_f + μ |τ| + τ_s / (1 + (v / v_s)²)). The parameters after `delay` are neutral unless given.
     """
 
     joints: tuple[str, ...]
@@ -81,6 +82,7 @@ class JointDynamics:
     load: Array = field(default_factory=_absent)  # constant load torque [N·m], shape (..., n)
     breakaway: Array = field(default_factory=_absent)  # τ_s: extra friction at standstill [N·m], shape (..., n)
     stribeck_speed: Array = field(default_factory=_absent)  # v_s: speed at which half of τ_s is gone [rad/s], (..., 1)
+    load_friction: Array = field(default_factory=_absent)  # μ: friction per drive torque [-], shape (..., n)
     cutoff: Array = field(default_factory=_absent)  # drive-side low-pass on the joint velocity [Hz], (..., 1)
     tilt: Array = field(default_factory=_absent)  # roll and pitch of the base of a robot that hangs askew [rad], (..., 2)
     gain_scale: Array = field(default_factory=_absent)  # one factor on all gains [-], (..., 1)

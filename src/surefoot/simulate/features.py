@@ -19,6 +19,7 @@ class Features:
     enabled: bool = False
     load: bool = False
     breakaway: bool = False
+    load_friction: bool = False
     cutoff: bool = False
     tilt: bool = False
     gain_scale: bool = False
@@ -43,7 +44,7 @@ class Features:
     def lane_rows(self) -> list[str]:
         """Per-lane parameters, one row per free joint for each name."""
         rows = ["armature", "damping", "friction", "bias", "effective"]
-        return rows + [name for name in ("load", "breakaway") if getattr(self, name)]
+        return rows + [name for name in ("load", "breakaway", "load_friction") if getattr(self, name)]
 
     @property
     def shared_rows(self) -> list[str]:

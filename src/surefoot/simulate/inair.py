@@ -161,6 +161,7 @@ class InAir:
             enabled=rec.enabled is not None,
             load=bool(candidates.load.any()),
             breakaway=bool(candidates.breakaway.any()),
+            load_friction=bool(candidates.load_friction.any()),
             cutoff=bool(np.isfinite(candidates.cutoff).any()),
             tilt=bool(candidates.tilt.any()),
             gain_scale=bool((candidates.gain_scale != 1).any()),

@@ -161,9 +161,8 @@ class Step:
         force = [
             torque[k] - self.damping[k] * self.v[k] - bias_force[free[k]] - self.spring(k) + self.load(k) for k in range(self.n)
         ]
-        held = solve_constraints(
-            t, [self.branch.links[i] for i in free], inertia, force, self.q, self.v, self.effective, self.friction_now(), has
-        )
+        links, friction = [self.branch.links[i] for i in free], self.friction_now(torque)
+        held = solve_constraints(t, links, inertia, force, self.q, self.v, self.effective, friction, has)
         implicit = dict(inertia)
         for k in range(self.n):
             implicit[k, k] = implicit[k, k] + self.h * (self.damping[k] + derivative[k])
@@ -180,11 +179,13 @@ class Step:
         q, v, a, k, column = [], [], [], 0, 0
         for given in self.has.prescribed:
             if given:
-                q.append(self.known(column)), v.append(self.known(column + 1)), a.append(self.known(column + 2))
+                rows = [self.known(column + i) for i in range(3)]
                 column += 3
             else:
-                q.append(self.t.load_row("%state", k)), v.append(self.t.load_row("%state", self.n + k)), a.append(0.0)
+                rows = [self.t.load_row("%state", k), self.t.load_row("%state", self.n + k), 0.0]
                 k += 1
+            for values, value in zip((q, v, a), rows, strict=True):
+                values.append(value)
         return q, v, a
 
     def dynamics(self, q: list[Any], v: list[Any], a: list[Any]) -> tuple[Any, dict[tuple[int, int], Any]]:
@@ -207,16 +208,15 @@ class Step:
         """A constant load torque."""
         return self.lane("load", k) if self.has.load else 0.0
 
-    def friction_now(self) -> list[Any]:
-        """Coulomb friction, with the Stribeck rise τ_f + τ_b / (1 + (q̇/v_s)²) where asked for."""
-        if not self.has.breakaway:
-            return self.friction
-        t, per_speed = self.t, self.shared("inverse_stribeck")
-        rise = []
-        for k in range(self.n):
-            x = self.v[k] * per_speed
-            rise.append(self.friction[k] + t.div(self.lane("breakaway", k), x * x + 1.0))
-        return rise
+    def friction_now(self, torque: list[Any]) -> list[Any]:
+        """Coulomb friction, with its growth by load, μ |τ|, and its Stribeck rise, τ_s / (1 + (q̇/v_s)²), where asked for."""
+        t, friction = self.t, list(self.friction)
+        if self.has.load_friction:
+            friction = [f + self.lane("load_friction", k) * t.call("fabs", torque[k]) for k, f in enumerate(friction)]
+        if self.has.breakaway:
+            speed = [v * self.shared("inverse_stribeck") for v in self.v]
+            friction = [f + t.div(self.lane("breakaway", k), speed[k] * speed[k] + 1.0) for k, f in enumerate(friction)]
+        return friction
 
     # --- the drive: equal to robot.drive.drive_torque ---------------------------------------------------------------------
     def command(self, k: int, column: int) -> Value:
@@ -242,7 +242,8 @@ class Step:
             if has.limited[joint] or has.envelope[joint]:
                 torque, derivative = self.saturate(k, joint, torque, derivative, on)
             torque, derivative = torque * on, derivative * on
-            torques.append(torque), derivatives.append(derivative)
+            torques.append(torque)
+            derivatives.append(derivative)
         if has.delay_torque:
             return [self.delayed_torque(k, x) for k, x in enumerate(torques)], [0.0] * self.n
         return torques, derivatives

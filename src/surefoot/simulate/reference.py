@@ -76,7 +76,7 @@ class Reference:
             push = drive.write(i, q, v, model, data)
             data.qfrc_applied[self.order] = dynamics.load
             data.qfrc_applied[self.order[given]] = DRIVEN * schedule.motion[i, 2, given]
-            self._friction(model, dynamics, v)
+            self._friction(model, dynamics, v, push)
             mujoco.mj_step(model, data)
             stamps = slice(schedule.first[i], schedule.first[i + 1])
             since = schedule.fraction[stamps, None]
@@ -120,9 +120,10 @@ class Reference:
         model.opt.gravity[:] = tilted(self.model.opt.gravity, dynamics.tilt[None])[0]
         return model
 
-    def _friction(self, model: Any, dynamics: JointDynamics, v: Array) -> None:
-        if dynamics.breakaway.any():
-            rise = dynamics.breakaway / (1 + (v / dynamics.stribeck_speed) ** 2)
+    def _friction(self, model: Any, dynamics: JointDynamics, v: Array, torque: Array) -> None:
+        """Friction that depends on the load or on the speed, as it is in this step."""
+        if dynamics.breakaway.any() or dynamics.load_friction.any():
+            rise = dynamics.load_friction * np.abs(torque) + dynamics.breakaway / (1 + (v / dynamics.stribeck_speed) ** 2)
             model.dof_frictionloss[self.order] = np.where(self.schedule.given, 0.0, dynamics.friction + rise)
 
 

@@ -95,7 +95,8 @@ def _outward(
         else:
             a_i = a_i + 2.0 * cross(w_i, rate) + push
         mass, moment, inertia = bodies[i]
-        w.append(w_i), dw.append(dw_i), a.append(a_i)
+        for values, value in ((w, w_i), (dw, dw_i), (a, a_i)):
+            values.append(value)
         forces.append(a_i * mass + cross(dw_i, moment) + cross(w_i, cross(w_i, moment)))
         moments.append(inertia @ dw_i + cross(w_i, inertia @ w_i) + cross(moment, a_i))
     return forces, moments
