@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from surefoot.cli import main
+from surefoot.commands.words import MANY, gather
 from surefoot.identify import identify as the_verb
 from surefoot.record import Recording
 from surefoot.record.excitation import chirp, steps
 from surefoot.robot import JointDynamics, Robot
 from surefoot.simulate.rehearsal import rehearse
-from surefoot.words import MANY, gather
 
 LEG = """<mujoco model="leg"><worldbody><body name="thigh"><joint name="LF_HIP" axis="1 0 0" range="-120 120"/>
     <inertial pos="0 0.01 -0.1" mass="0.8" diaginertia="0.004 0.004 0.001"/>

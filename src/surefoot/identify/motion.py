@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.signal import savgol_filter
 
@@ -21,6 +23,7 @@ def bridged(recording: Recording) -> Array:
     return np.stack([bridge(column, seen) for column, seen in columns], axis=1)
 
 
+@lru_cache(maxsize=16)
 def smoothed(recording: Recording) -> tuple[Array, Array, Array, Array]:
     """Times on a uniform grid [s], and q, q̇, q̈ there, shape (N, n), by a cubic through `WINDOW` around each."""
     thin = max(1, int(recording.rate / RATE))
@@ -34,6 +37,8 @@ def smoothed(recording: Recording) -> tuple[Array, Array, Array, Array]:
     window -= 2 * (window > len(time))
     order = min(3, window - 1)
     q, v, a = (np.asarray(savgol_filter(raw, window, order, deriv=k, delta=1 / rate, axis=0)) for k in range(3))
+    for array in (time, q, v, a):  # kept for the next who asks
+        array.setflags(write=False)
     return time, q, v, a
 
 

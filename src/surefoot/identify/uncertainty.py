@@ -18,7 +18,8 @@ import numpy as np
 from scipy import fft, stats
 
 from surefoot.identify.least_squares import SEEN
-from surefoot.identify.problem import Linear
+from surefoot.identify.problem import Linear, Piece
+from surefoot.simulate.inair import cores
 
 Array = np.ndarray
 BLOCKS = 40  # stretches of time per recording
@@ -70,22 +71,27 @@ def _inverse(matrix: Array) -> tuple[Array, Array]:
 
 def _spectral(around: Linear, d: int) -> Array:
     total = np.zeros((d, d))
-    for piece in around.pieces:
-        length = int(fft.next_fast_len(len(piece.residual) + 64, real=True) or 0)
-        width = max(3, int(SMOOTHING * length) | 1)
-        for c in range(piece.residual.shape[1]):
-            residual = piece.residual[:, c]
-            count = max(1, np.count_nonzero(residual))
-            spectrum = np.abs(np.asarray(fft.rfft(residual, length))) ** 2 / count
-            mirrored = np.concatenate([spectrum[width:0:-1], spectrum, spectrum[-2 : -width - 2 : -1]])
-            smooth = np.convolve(mirrored, np.full(width, 1 / width), "same")[width:-width]
-            weight = np.full(len(smooth), 2.0)  # both signs of the frequency
-            weight[0] = 1.0
-            if length % 2 == 0:
-                weight[-1] = 1.0
-            columns = np.asarray(fft.rfft(piece.jacobian[:, c, :], length, axis=0)) * np.sqrt(smooth * weight / length)[:, None]
-            stacked = np.concatenate([np.real(columns), np.imag(columns)])
-            total[np.ix_(piece.variables, piece.variables)] += stacked.T @ stacked
+    for piece, part in zip(around.pieces, cores().map(_spectral_piece, around.pieces), strict=True):
+        total[np.ix_(piece.variables, piece.variables)] += part
+    return total
+
+
+def _spectral_piece(piece: Piece) -> Array:
+    length = int(fft.next_fast_len(len(piece.residual) + 64, real=True) or 0)
+    width, total = max(3, int(SMOOTHING * length) | 1), np.zeros((len(piece.variables),) * 2)
+    for c in range(piece.residual.shape[1]):
+        residual = piece.residual[:, c]
+        count = max(1, np.count_nonzero(residual))
+        spectrum = np.abs(np.asarray(fft.rfft(residual, length))) ** 2 / count
+        mirrored = np.concatenate([spectrum[width:0:-1], spectrum, spectrum[-2 : -width - 2 : -1]])
+        smooth = np.convolve(mirrored, np.full(width, 1 / width), "same")[width:-width]
+        weight = np.full(len(smooth), 2.0)  # both signs of the frequency
+        weight[0] = 1.0
+        if length % 2 == 0:
+            weight[-1] = 1.0
+        columns = np.asarray(fft.rfft(piece.jacobian[:, c, :], length, axis=0)) * np.sqrt(smooth * weight / length)[:, None]
+        stacked = np.concatenate([np.real(columns), np.imag(columns)])
+        total += stacked.T @ stacked
     return total
 
 

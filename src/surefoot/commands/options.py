@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from surefoot.commands.words import gains, matching, renaming, short, table
 from surefoot.errors import SurefootError
-from surefoot.words import gains, matching, renaming, short, table
 
 if TYPE_CHECKING:
     from surefoot.identify import Unknowns
