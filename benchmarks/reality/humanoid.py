@@ -71,7 +71,11 @@ def structures() -> list[Structure]:
         Structure(name="bias of the set-point, command held", physics=shifted, hold=True),
         Structure(name="bias of the set-point, delay inside the loop", physics=inside),
         Structure(name="the same, a delay per joint", physics=inside, unknowns=Unknowns(joint_delays=True)),
-    ]
+        Structure(
+            name="the same, friction grows with the load", physics=inside,
+            unknowns=Unknowns(joint_delays=True, extra=("load_friction",)),
+        ),
+    ]  # fmt: skip
 
 
 def sides(console: Console, fit: Fit, direct: list[str]) -> None:
