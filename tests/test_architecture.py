@@ -148,17 +148,14 @@ def fresh(code):
     return done.stdout.split()
 
 
-def test_importing_surefoot_loads_nothing_heavy_and_takes_no_time():
+def test_importing_surefoot_loads_nothing_heavy():
     code = f"""
-import sys, time
-began = time.perf_counter()
+import sys
 import surefoot
-took = time.perf_counter() - began
-print(took, *[name for name in {HEAVY} if name in sys.modules])
+print(*[name for name in {HEAVY} if name in sys.modules])
 """
-    took, *loaded = fresh(code)
+    loaded = fresh(code)
     assert loaded == []
-    assert float(took) < 0.5
 
 
 def test_reading_and_recording_need_no_engine():
