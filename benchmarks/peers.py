@@ -7,8 +7,8 @@ error is the method's own. `mujoco.sysid` is used as its README says: Parameters
 SignalTransform for the delay (a delayed command and a delayed encoder are the same thing for a loop that starts at rest),
 `build_residual_fn`, `optimize` with its default optimizer, all threads. It gets 37 parameters (armature, damping, friction,
 delay) and the true bias; surefoot finds the biases as well, 49 parameters. Both start without a hint: sysid in the middle of
-the bounds, surefoot as it always does. Then the paper's protocol, CMA-ES with 4096 candidates. Needs the toolbox's own
-dependencies: pip install 'mujoco[sysid]'.
+the bounds, surefoot as it always does. Then the paper's protocol, CMA-ES with 4096 candidates. The toolbox's own
+dependencies are in the extra `dev`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.errors import SurefootError
-from surefoot.identify import check_base, check_clock, check_columns, check_motion, check_pooled
+from surefoot.identify import check_base, check_clock, check_columns, check_labels, check_motion, check_pooled
 from surefoot.identify.finding import Case, Finding
 from surefoot.record.recording import Recording
 from surefoot.robot.spec import Robot
@@ -15,6 +15,7 @@ STAGES = (  # a stop silences the stages behind it, which would ask their questi
     (check_clock.bandwidth, check_clock.packets, check_clock.stairs, check_columns.copied),
     (check_columns.units, check_columns.order_and_sign),
     (check_motion.follows, check_clock.offset, check_motion.measured_torque),
+    (check_labels.exchanged,),
     (check_motion.saturation, check_motion.limits, check_base.sway, check_base.oscillation),
 )
 TOGETHER = (check_pooled.excitation, check_pooled.gains_agree)

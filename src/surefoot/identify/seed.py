@@ -29,27 +29,27 @@ SAMPLES = 600  # of each recording that the regression looks at
 
 def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: Physics, *, delays: int = 6) -> Array:
     """Points of the cube to start from, the most plausible first, shape (delays, d)."""
-    prepared = [_prepared(robot, rec) for rec in recordings]
+    prepared = [sampled(robot, rec) for rec in recordings]
     longest = max((e.upper for e in space.entries if e.name == "delay"), default=0.0)
     shortest = min((e.lower for e in space.entries if e.name == "delay"), default=0.0)
     found = []
     for delay in np.linspace(shortest, min(longest, shortest + 0.03), delays):
-        parts = [_columns(robot, rec, ready, float(delay)) for rec, ready in zip(recordings, prepared, strict=True)]
+        parts = [balance(robot, rec, ready, float(delay)) for rec, ready in zip(recordings, prepared, strict=True)]
         dynamics, misfit = _regress(recordings[0].joints, parts, float(delay), physics)
         found.append((misfit, space.encode(dynamics)))
     return np.array([x for _, x in sorted(found, key=lambda pair: pair[0])])
 
 
-def _prepared(robot: Robot, rec: Recording) -> tuple[Array, Array, Array, Array, Array]:
-    """Times, smoothed q, q̇, q̈ and link torque at some of the samples, away from the ends."""
+def sampled(robot: Robot, rec: Recording) -> tuple[Array, Array, Array, Array, Array]:
+    """Times, smoothed q, q̇, q̈ and link torque at some of the samples, away from the ends, each of shape (S, n)."""
     time, q, v, a = smoothed(rec)
     edge = min(len(time) // 4, int(2 * WINDOW * rec.rate))
     pick = np.unique(np.linspace(edge, len(time) - 1 - edge, min(SAMPLES, max(2, len(time) - 2 * edge))).astype(int))
     return time[pick], q[pick], v[pick], a[pick], link_torque(robot, rec.joints, q[pick], v[pick], a[pick])
 
 
-def _columns(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: float) -> tuple[Array, Array, Array, Array]:
-    """q̇, q̈ and the left side of the regression, NaN where the drive was off or saturated or nothing valid was measured."""
+def balance(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: float) -> tuple[Array, Array, Array, Array]:
+    """q̇, q̈, the left side of the regression (NaN where the drive was off or saturated or nothing valid was measured) and P."""
     time, q, v, a, links = ready
     torque = drive_demand(rec, (time, q, v, a), delay)
     rows = robot.select(rec.joints)
