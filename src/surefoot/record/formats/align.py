@@ -41,10 +41,9 @@ def align(measured: Series, commanded: Series, path: Path, request: Request) -> 
     Between two commands the command is interpolated ("linear"), or the older one is held ("hold"). Measurements before
     the first command, or more than two periods after the last, are left out: what was commanded then is not in the log.
     """
-    if missing := [
-        name for name, series in (("measurement", measured), ("command", commanded)) if "position" not in series.values
-    ]:
-        raise SurefootError(f"{path.name}: the {missing[0]} holds no positions in every message; choose another --topic.")
+    for role, series in (("measurement", measured), ("command", commanded)):
+        if "position" not in series.values:
+            raise SurefootError(f"{path.name}: the {role} holds no positions in every message; choose another --topic.")
     notes = {"measurement": _told(measured), "command": _told(commanded)}
     joints, there, asked = _common(measured, commanded, path, request, notes)
     m, c = _sorted(measured), _sorted(commanded)
@@ -54,9 +53,8 @@ def align(measured: Series, commanded: Series, path: Path, request: Request) -> 
     keep = (m.stamp >= stamp[0] - SAME) & (m.stamp <= stamp[-1] + 2 * period)
     if np.count_nonzero(keep) < SHORTEST:
         raise SurefootError(
-            f"{path.name}: only {np.count_nonzero(keep)} measurements have a command: it runs from {stamp[0] / 1e9:.3f} s to "
-            f"{stamp[-1] / 1e9:.3f} s ({commanded.clock}), the measurement from {m.stamp[0] / 1e9:.3f} s to {m.stamp[-1] / 1e9:.3f} s "
-            f'({measured.clock}). If their clocks differ, take the times of receipt: stamp = "log" in --columns FILE.toml.'
+            f"{path.name}: only {np.count_nonzero(keep)} measurements have a command: it runs from {_span(c)}, the measurement "
+            f'from {_span(m)}. If their clocks differ, take the times of receipt: stamp = "log" in --columns FILE.toml.'
         )
     t = m.stamp[keep]
     near = stamp[np.clip(np.searchsorted(stamp, t - SAME), 0, len(stamp) - 1)]
@@ -89,6 +87,10 @@ def lost(stamp: NDArray[np.int64]) -> tuple[int, int, float]:
     return int(np.sum(np.round(gaps / usual) - 1)), len(gaps), float(gaps.max(initial=0)) / 1e9
 
 
+def _span(series: Series) -> str:
+    return f"{series.stamp[0] / 1e9:.3f} s to {series.stamp[-1] / 1e9:.3f} s ({series.clock})"
+
+
 def _told(series: Series) -> str:
     """How many messages, how fast, how many lost, in a line."""
     order = np.sort(series.stamp, kind="stable")
@@ -117,7 +119,8 @@ def _common(
     joints = tuple(joint for joint in there if joint in asked)
     if not joints:
         raise SurefootError(
-            f"{path.name}: measurement and command share no joint: {', '.join(there)} and {', '.join(asked)}. Choose another --topic."
+            f"{path.name}: measurement and command share no joint: {', '.join(there)} and {', '.join(asked)}. Choose another "
+            "--topic."
         )
     if alone := [joint for joint in (*there, *asked) if joint not in joints]:
         notes["not used"] = f"{', '.join(dict.fromkeys(alone))}: measured or commanded, but not both"

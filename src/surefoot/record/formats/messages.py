@@ -89,8 +89,13 @@ def series_of(rows: list[Row], label: str, request: Request, *, header: bool) ->
     if first is None and len({len(row.values[0]) for row in rows}) > 1:
         raise SurefootError(f"{label}: its messages differ in their number of values; expected one per joint in each.")
     by_header = header and all(row.stamped > 0 for row in rows)
-    stamp = np.array([(row.stamped if by_header else row.received) + row.after for row in rows], np.int64)
     starts = np.array([row.stamped if by_header else row.received for row in rows], np.int64)
+    after = np.array([row.after for row in rows], np.int64)
+    clock = "the sender's stamps" if by_header else "times of receipt"
+    if after.any() and (np.diff(starts) != 0).all():
+        clock += f", {after.max() / 1e6:g} ms from start not counted in messages of one point"
+        after[:] = 0
+    stamp = starts + after
     values: dict[str, np.ndarray] = {}
     for k, part in enumerate(PARTS):
         if all(len(row.values[k]) for row in rows):
@@ -100,7 +105,7 @@ def series_of(rows: list[Row], label: str, request: Request, *, header: bool) ->
     keep = _not_replaced(starts, stamp)
     return Series(
         joints=first, stamp=stamp[keep], values={part: table[keep] for part, table in values.items()},
-        clock="the sender's stamps" if by_header else "times of receipt",
+        clock=clock,
     )  # fmt: skip
 
 
@@ -112,7 +117,8 @@ def _one_kind(rows: list[Row], kinds: Counter[Any], label: str, request: Request
         return [row for row in rows if row.joints is not None and frozenset(row.joints) == fitting[0]]
     said = "; ".join(f"{count} of {', '.join(sorted(kind or ('(no names)',)))}" for kind, count in kinds.items())
     raise SurefootError(
-        f"{label}: its messages are about different joints ({said}). Pass the joints of one publisher: --joints NAME ..., or a robot."
+        f"{label}: its messages are about different joints ({said}). Pass the joints of one publisher: --joints "
+        "NAME ..., or a robot."
     )
 
 
@@ -126,8 +132,6 @@ def _not_replaced(starts: np.ndarray, stamp: np.ndarray) -> np.ndarray:
     """A new trajectory replaces what an older one still had to say; shape (T,)."""
     if (starts == stamp).all():
         return np.ones(len(stamp), bool)
-    following = np.append(starts[1:], np.iinfo(np.int64).max)
-    later = np.minimum.accumulate(np.where(np.append(starts[1:] != starts[:-1], True), following, np.iinfo(np.int64).max)[::-1])[
-        ::-1
-    ]
-    return stamp < later
+    never = np.iinfo(np.int64).max
+    following = np.append(np.where(starts[1:] != starts[:-1], starts[1:], never), never)
+    return stamp < np.minimum.accumulate(following[::-1])[::-1]

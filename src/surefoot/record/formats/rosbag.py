@@ -44,8 +44,8 @@ def _messages(path: Path, topics: Collection[str]) -> Iterator[tuple[str, int, A
             store = types_with({c.msgtype: c.msgdef.data for c in wanted if c.msgdef.format.name == "MSG"})
             if foreign := [c for c in wanted if c.msgtype not in store.fielddefs]:
                 raise SurefootError(
-                    f"{path.name}: {foreign[0].topic} is of type {foreign[0].msgtype}, which the bag does not define and which is "
-                    "not the same in every ROS release. Convert the bag where it was recorded: ros2 bag convert, with storage mcap."
+                    f"{path.name}: {foreign[0].topic} is of type {foreign[0].msgtype}, which the bag does not define and "
+                    "which differs between ROS releases. Convert the bag where it was recorded: ros2 bag convert, storage mcap."
                 )
             for connection, received, data in bag.messages(wanted):
                 yield connection.topic, received, store.deserialize_cdr(data, connection.msgtype)
