@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import tyro
 
+from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
 from surefoot.commands.words import gather
@@ -14,6 +15,7 @@ from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "convert": convert,
     "check": check,
     "identify": identify,
     "validate": validate,
