@@ -277,8 +277,8 @@ def test_degrees_in_one_column_only_name_that_column(channel):
 def test_an_angle_of_the_motor_beside_one_of_the_joint_is_told_with_side_and_ratio():
     finding = only(problems(healthy().at_joint(1 / 9.1, commanded=False)), "units", "stop")
     assert finding.joint == ", ".join(JOINTS)
-    assert "the measured angle is probably the motor's, in front of a gear of ratio 9" in finding.message
-    assert finding.remedy.startswith("--motor-side measured:LF_HAA=9")
+    assert "the measured angle is probably the motor's, in front of a gear of ratio 8.88" in finding.message
+    assert finding.remedy.startswith("--motor-side measured:LF_HAA=8.88")
 
 
 def test_a_commanded_angle_of_the_motor_is_known_by_the_robots_gear():
