@@ -32,9 +32,9 @@ from surefoot.simulate.replay import Choice
 def identify(
     robot: Robot, recordings: Sequence[Recording] | Recording, *, held_out: Sequence[Recording] = (), method: Method = "hybrid",
     seed: int = 0, physics: Physics | None = None, unknowns: Unknowns | None = None, torque_weight: float = 0.0,
-    loss: Loss = "position", engine: Choice = "auto", population: int | None = None, generations: int | None = None, max_iterations: int = 60,
-    checkpoint: str | Path | None = None, resume: bool = False, tell: Callable[[Progress], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    loss: Loss = "position", engine: Choice = "auto", population: int | None = None, generations: int | None = None,
+    max_iterations: int = 60, checkpoint: str | Path | None = None, resume: bool = False,
+    tell: Callable[[Progress], None] | None = None, say: Callable[[str], None] | None = None,
 ) -> Fit:  # fmt: skip
     """Find the joint dynamics that make the simulated robot move like the recorded one.
 
