@@ -16,6 +16,13 @@ from surefoot.simulate.virtual.engine import Block, Engine
 Array = np.ndarray
 
 
+DEFAULTS = {"belief": 1.0, "stribeck_speed": 0.1, "spring": math.inf, "resolution": 2 * math.pi / 2**17,
+            "velocity_cutoff": 100.0, "compensation_cutoff": 60.0}  # fmt: skip
+POSITIVE = ("torque_constant", "resistance", "inductance", "rotor_inertia", "gear_ratio", "current_gain", "current_limit",
+            "belief", "stribeck_speed", "spring", "resolution", "velocity_cutoff", "compensation_cutoff")  # fmt: skip
+SIGNED = ("bias", "cogging_phase", "gear_position")
+
+
 def _no_rows() -> Array:
     return np.empty(0)
 
@@ -69,38 +76,32 @@ class Drives:
     step: float = 5e-5  # of the electrics, and of both loops [s]
     dead_time: float = 0.0  # from a voltage asked for to the voltage at the winding [s]; whole steps
 
-    DEFAULTS = {"belief": 1.0, "stribeck_speed": 0.1, "spring": math.inf, "resolution": 2 * math.pi / 2**17,
-                "velocity_cutoff": 100.0, "compensation_cutoff": 60.0}  # fmt: skip
-    POSITIVE = ("torque_constant", "resistance", "inductance", "rotor_inertia", "gear_ratio", "current_gain", "current_limit",
-                "belief", "stribeck_speed", "spring", "resolution", "velocity_cutoff", "compensation_cutoff")  # fmt: skip
-    SIGNED = ("bias", "cogging_phase", "gear_position")
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         for field in dataclasses.fields(self):
             if field.name not in ("joints", "compensation", "step", "dead_time"):
                 object.__setattr__(self, field.name, self._row(field.name, getattr(self, field.name)))
         if not 0 < self.step <= 1e-4:
-            raise SurefootError(f"the electrical step is {self.step:g} s; it must be above 0 and at most 1e-4 (10 kHz or finer).")
+            raise SurefootError(f"the electrical step is {self.step:g} s; it must be above 0 and at most 1e-4 (10 kHz).")
         if not 0 <= self.dead_time <= 20 * self.step:
-            raise SurefootError(f"the dead time is {self.dead_time:g} s; it must lie between 0 and {20 * self.step:g} (20 steps).")
+            raise SurefootError(f"the dead time is {self.dead_time:g} s; it must lie between 0 and 20 steps.")
         for j in np.flatnonzero((self.backlash > 0) & np.isinf(self.spring)):
             raise SurefootError(f"joint {self.joints[j]} has backlash but no spring; give its spring a stiffness [N·m/rad].")
 
     def _row(self, name: str, value: ArrayLike) -> Array:
         rows = np.asarray(value, dtype=float)
         if rows.size == 0:
-            rows = np.full(self.n, self.DEFAULTS.get(name, 0.0))
+            rows = np.full(self.n, DEFAULTS.get(name, 0.0))
         shape = (self.n, rows.shape[-1] if rows.ndim == 2 else 2) if name.startswith("gear_") else (self.n,)
         try:
             rows = np.broadcast_to(rows, shape).copy()
         except ValueError:
             raise SurefootError(f"{name} of the drives has shape {rows.shape}; {self.n} joints need {shape}.") from None
         bad = np.isnan(rows) | (np.isinf(rows) & (name != "spring"))
-        if name not in self.SIGNED:
-            bad |= rows <= 0 if name in self.POSITIVE else rows < 0
+        if name not in SIGNED:
+            bad |= rows <= 0 if name in POSITIVE else rows < 0
         for j in np.flatnonzero(bad.reshape(self.n, -1).any(axis=1)):
-            rule = "finite" if name in self.SIGNED else "above 0" if name in self.POSITIVE else "at least 0"
+            rule = "finite" if name in SIGNED else "above 0" if name in POSITIVE else "at least 0"
             raise SurefootError(f"{name} of joint {self.joints[j]}'s drive is {rows[j]}; it must be {rule}.")
         rows.setflags(write=False)
         return rows
@@ -183,7 +184,7 @@ class Motors:
 
     def reset(self, position: Array) -> None:
         """Everything at rest at a joint position [rad]; no current flows."""
-        drives, block = self.drives, self.block
+        block = self.block
         block.state[:] = 0.0
         seat = np.asarray(position, float)
         block.now("link")[:] = block.now("rotor")[:] = seat
