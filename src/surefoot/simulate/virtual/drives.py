@@ -243,7 +243,7 @@ class Motors:
         if not self._table:
             return np.zeros(self.drives.n)
         d = self.drives
-        return -self._rigid * d.rotor_inertia * self.block.input("ratio") * d.slope(position) * velocity**2
+        return self._rigid * d.rotor_inertia * self.block.input("ratio") * d.slope(position) * -(velocity**2)
 
     # --- what the drives know, and what they use, over the last call ----------------------------------------------------
     def velocity(self) -> Array:
