@@ -216,9 +216,9 @@ def test_tables_are_complete() -> None:
     """Keys, channels, CSV words, parameters and variants that the code knows all stand in the docs."""
     from surefoot.identify import variants
     from surefoot.identify.unknowns import EXTRA
-    from surefoot.record.csv import TIMES, WORDS
+    from surefoot.record.formats.pace import KEYS as TENSORS
+    from surefoot.record.formats.words import TIMES, WORDS
     from surefoot.record.npz import ARRAYS, TEXTS
-    from surefoot.record.pace import KEYS as TENSORS
     from surefoot.robot import MOTOR, PARAMETERS, REWARDS
     from surefoot.robot.load import KEYS
 
