@@ -21,7 +21,7 @@ from surefoot.simulate.terrain import Terrain
 
 Array = np.ndarray
 
-ITERATIONS, SEARCHES = 4, 8  # of MuJoCo's Newton solver: fewer diverge, more cost time without changing the gait
+ITERATIONS, SEARCHES = 10, 50  # at most, of MuJoCo's Newton solver: it ends sooner; below 4 and 20 stiction is not exact
 REACH = 0.1  # [-] of the standing height: a leg's end this near to the lowest one is a foot
 SLIPPERY = 0.01  # friction of the floor itself: MuJoCo takes the larger of floor and foot, so the robot's counts
 GROUND = "surefoot_ground"
