@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import tyro
 
+from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
 from surefoot.commands.recording import record, recover, serve
@@ -15,6 +16,7 @@ from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "convert": convert,
     "check": check,
     "identify": identify,
     "validate": validate,

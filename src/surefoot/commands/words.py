@@ -11,7 +11,22 @@ from typing import Any
 
 from surefoot.errors import SurefootError
 
-MANY = ("stiffness", "damping", "joints", "select", "prescribe", "rename", "extra", "fix", "tie", "bound", "held-out", "only")
+MANY = (
+    "stiffness",
+    "damping",
+    "joints",
+    "select",
+    "prescribe",
+    "rename",
+    "extra",
+    "fix",
+    "tie",
+    "bound",
+    "held-out",
+    "only",
+    "topic",
+    "motor-side",
+)
 """Options that take several values: `--fix a b` and `--fix a --fix b` say the same."""
 LONGEST = 160  # characters of a note
 
