@@ -39,14 +39,16 @@ class Machine:
 
         Delay: of the path, and what the current loop takes, dead time + 1/ω_c with ω_c = K_p / L. There is no exact value: the
         machine has more to it than 4n+1 numbers. `period` is that of the commands.
+        Armature: rotor, virtual inertia, and (k r)² / K_i for the back-EMF that is not fed forward.
         """
         d = self.drives
         loop = d.dead_time + float(np.mean(d.inductance / d.current_gain))
         mean_wait = self.path.delay + self.path.jitter + self.path.loss * period
         aid = float(d.compensation)
+        late = (1 - d.emf_aid) * (d.torque_constant * d.ratio(robot.posture)) ** 2 / np.maximum(d.current_integral, 1e-9)
         return JointDynamics(
             joints=d.joints,
-            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia,
+            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia + late,
             damping=d.damping,
             friction=np.maximum(d.friction - aid * d.friction_aid, 0.0),
             bias=d.bias,
