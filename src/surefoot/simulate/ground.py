@@ -82,7 +82,7 @@ def _base(spec: Any, robot: Robot) -> Any:
     carriers = [body for body in spec.worldbody.bodies if body.find_all("joint")]
     if len(carriers) != 1:
         raise SurefootError(
-            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries them all."
+            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries all."
         )
     return carriers[0]
 
@@ -189,7 +189,7 @@ def _legs(spec: Any, robot: Robot) -> list[_Leg]:
         legs.append(_Leg(foot=name(shapes[0]), shank=tuple(map(name, shapes[1:])), thigh=tuple(map(name, thigh))))
     if not legs or not height > 0:
         raise SurefootError(
-            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape."
+            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each leg a collision shape."
         )
     for leg in legs:
         foot = spec.geom(leg.foot)
