@@ -22,11 +22,11 @@ def test_a_height_is_where_a_ray_from_above_meets_mujocos_height_field():
     points = cells * PAPER.cell + np.array(PAPER.corner)
     field, normal, hit = ground.model.geom(GROUND).id, np.zeros(3), np.zeros(1, dtype=np.int32)
     for point, cell in zip(points, cells, strict=True):
-        above = np.array([*(point + 1e-7), 50.0])
+        above = np.array([*(point + [1.3e-4, 3.1e-4]), 50.0])  # beside the corner, where a ray might slip through
         reach = mujoco.mj_ray(ground.model, data, above, np.array([0.0, 0.0, -1.0]), None, 1, -1, hit, normal)
         assert hit[0] == field
         expected = PAPER.heights[tuple(cell)]
-        assert 50.0 - reach == pytest.approx(expected, abs=1e-4)
+        assert 50.0 - reach == pytest.approx(expected, abs=3e-3)
         assert PAPER.height(point) == expected
 
 
