@@ -87,7 +87,7 @@ def test_what_touches_the_ground_is_told_apart():
     knees[[1, 4]], knees[[2, 5]] = 0.0, -2.6  # front thighs straight down, shanks folded up
     feet_up[2::3] *= 0.0
     feet_up[1::3] = np.where(ANYMAL.posture[1::3] > 0, 2.2, -2.2)  # all legs point up
-    heights = {"air": 5.0, "stand": -0.003, "kneel": -0.17, "lie": -0.477}
+    heights = {"air": 5.0, "stand": -0.003, "kneel": -0.17, "lie": -0.49}
     shapes = {"air": ANYMAL.posture, "stand": ANYMAL.posture, "kneel": knees, "lie": feet_up}
     found = {}
     for name, lift in heights.items():
