@@ -101,10 +101,9 @@ class OnGround(World):
         for rows in (q, v, torque, sensors):
             rows[lost] = 0.0
         seen = self._seen(sensors)
-        foot = sensors[..., self.ground.sensors["foot"]]
         return Motion(
             joint_position=q, joint_velocity=v, torque=torque, com_velocity=sensors[..., self.ground.sensors["com"]],
-            foot_velocity=sensors[..., self.ground.sensors["foot_velocity"]], foot_force=-foot[..., 1:],
+            foot_velocity=sensors[..., self.ground.sensors["foot_velocity"]], foot_force=-sensors[..., self.ground.sensors["foot_force"]],
             foot_contact=seen["foot"], thigh_contact=seen["thigh"], shank_contact=seen["shank"], trunk_contact=seen["trunk"],
             diverged=lost,
         )  # fmt: skip
@@ -164,7 +163,7 @@ class OnGround(World):
         at, legs = self.ground.sensors, range(len(self.feet))
         side = lambda part: np.stack([sensors[..., at[f"{part}{i}"]].any(-1) for i in legs], axis=-1)  # noqa: E731
         return {
-            "foot": sensors[..., at["foot"][:, 0]] > 0,
+            "foot": sensors[..., at["foot"]] > 0,
             "thigh": side("thigh"),
             "shank": side("shank"),
             "trunk": sensors[..., at["trunk"]].any(-1),
@@ -196,6 +195,8 @@ def make_world(
     fixed: bool = False,
 ) -> OnGround:
     """N robots with the fit's dynamics and physics; `dynamics` with a leading axis gives each robot its own.
+
+    Everything in the dynamics acts as in a replay, but for `tilt`, which is the stand's and not the robot's.
 
     `engine` "batch" runs on `threads` CPU cores (0: all), "warp" on the GPU, or on the CPU where there is none.
     """
