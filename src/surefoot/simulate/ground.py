@@ -188,7 +188,9 @@ def _legs(spec: Any, robot: Robot) -> list[_Leg]:
         thigh = shapes_of(above) if above in order else []
         legs.append(_Leg(foot=name(shapes[0]), shank=tuple(map(name, shapes[1:])), thigh=tuple(map(name, thigh))))
     if not legs or not height > 0:
-        raise SurefootError(f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape.")
+        raise SurefootError(
+            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape."
+        )
     for leg in legs:
         foot = spec.geom(leg.foot)
         if foot.meshname:
