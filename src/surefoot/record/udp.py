@@ -36,7 +36,7 @@ class Link:
 class UdpHardware:
     """A robot that answers at HOST:PORT in the datagrams of `surefoot.record.wire`."""
 
-    def __init__(self, host: str, port: int, *, patience: float = 2.0, silence: float = 0.1) -> None:
+    def __init__(self, host: str, port: int, *, patience: float = 2.0, silence: float = 0.25) -> None:
         """Say hello. `patience`: how long a request may take [s]; `silence`: how long the states may stay away [s]."""
         self.host, self.port, self.patience, self.silence = host, port, patience, silence
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

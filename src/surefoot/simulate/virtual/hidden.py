@@ -103,7 +103,7 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         gear_ratio=np.where(np.isnan(robot.gear_ratio), 1.0, robot.gear_ratio), gear_position=robot.gear_position,
         current_gain=inductance * bandwidth, current_integral=resistance * bandwidth,
         current_limit=motor["limit"] / (motor["constant"] * np.where(robot.geared, 1.0, r)),
-        blanking=0.01 * motor["voltage"] * draw(0.5, 1.5), belief=draw(0.98, 1.02),
+        blanking=0.01 * motor["voltage"] * draw(0.5, 1.5), emf_aid=draw(0.9, 1.0), belief=draw(0.98, 1.02),
         damping=(known.damping + 0.02 * robot.damping) * draw(0.7, 1.4),
         friction=known.friction * draw(0.6, 1.6), load_friction=draw(0.005, 0.03),
         breakaway=gravity_scale * draw(0.1, 0.4), stribeck_speed=draw(0.03, 0.1),
@@ -116,7 +116,7 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         dead_time=5e-5 * rng.integers(2, 6),
     )  # fmt: skip
     delay = float(known.delay.mean())
-    path = Path(delay=float(rng.uniform(0.6, 1.4)) * (delay or 0.004), jitter=float(rng.uniform(1e-4, 5e-4)),
+    path = Path(delay=float(rng.uniform(0.6, 1.4)) * (delay or 0.002), jitter=float(rng.uniform(1e-4, 5e-4)),
                 loss=float(rng.uniform(0.5e-3, 2e-3)), log_loss=float(rng.uniform(0.5e-3, 2e-3)))  # fmt: skip
     voltage = float(np.max(motor["voltage"]))
     regain = robot.motor["regeneration"]

@@ -28,7 +28,7 @@ PARTS = (  # what does not change, one row of joints each
     "current_limit",  # [A]
     "gain",  # K_p of the current loop [V/A]
     "integral_gain",  # K_i · h [V/A]
-    "decoupling",  # share of the back-EMF that the current loop feeds forward [-]
+    "emf_aid",  # share of the back-EMF that the firmware adds to the voltage [-]
     "unwind",  # how much of a clipped voltage leaves the integrator in one step [-]
     "blanking",  # voltage that the inverter loses at a current of either sign [V]
     "decay",  # exp(−R h / L): of a current without voltage [-]
@@ -138,10 +138,10 @@ def step(m: Arithmetic, p: Any, x: Any, s: dict[str, Any], h: float, dead_steps:
         + aid - p["virtual_inertia"] * slope - p["cogging_aid"] * cogging
     )  # fmt: skip
 
-    # current loop: u = K_p e + z + c k_i r q̇_seen, ż = K_i e, within the bus
-    error = m.clip(wanted * x["per_torque"], -p["current_limit"], p["current_limit"]) - s["current"]
+    # current loop: u = K_p e + z + share of k_i r q̇_seen, ż = K_i e, within the bus
     constant = p["constant"] * x["ratio"]
-    asked = p["gain"] * error + s["integral"] + p["decoupling"] * constant * seen
+    error = m.clip(wanted * x["per_torque"], -p["current_limit"], p["current_limit"]) - s["current"]
+    asked = p["gain"] * error + s["integral"] + p["emf_aid"] * constant * seen
     given = x["on"] * m.clip(asked, -x["bus"], x["bus"])
     integral = x["on"] * (s["integral"] + p["integral_gain"] * error + p["unwind"] * (given - asked))
     passed = [given, *(s[name] for name in lines(dead_steps))]
