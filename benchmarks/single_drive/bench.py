@@ -75,7 +75,7 @@ def machine(*, compensation: bool) -> Machine:
     drives = Drives(
         joints=("drive",), torque_constant=CONSTANT, resistance=RESISTANCE, inductance=INDUCTANCE,
         rotor_inertia=OUTPUT.total / RATIO**2, gear_ratio=RATIO, gear_position=[0.0, 1.0],
-        current_gain=INDUCTANCE * LOOP, current_integral=RESISTANCE * LOOP, current_limit=32.0, decoupling=1.0, blanking=0.24,
+        current_gain=INDUCTANCE * LOOP, current_integral=RESISTANCE * LOOP, current_limit=32.0, emf_aid=1.0, blanking=0.24,
         damping=0.1, friction=0.3, load_friction=0.01, breakaway=0.1, stribeck_speed=0.08,
         cogging=0.05, cogging_lobes=42 * RATIO, resolution=2 * np.pi / 2**17, velocity_cutoff=1000.0,
         compensation=compensation, virtual_inertia=VIRTUAL_INERTIA, friction_aid=0.15, cogging_aid=0.8,

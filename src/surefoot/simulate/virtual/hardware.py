@@ -47,6 +47,7 @@ class VirtualHardware:
         self._step = step
         self.body = Body(robot, place, timestep=step, stand=machine.stand)
         self.motors = Motors(drives, self.body.position, engine)
+        self.body.weigh(self.motors.armature())
         self.bus = Bus(machine.battery)
         self._wire = Wire(machine.path, seed=machine.seed)
         self._noise = np.random.default_rng([machine.seed, 21])
