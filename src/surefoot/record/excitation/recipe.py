@@ -23,7 +23,7 @@ from surefoot.robot.symmetry import symmetries
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recipe:
-    """One motion of all joints of a robot. With `mirror`, legs move as mirror images and the base is pushed as little as can be."""
+    """One motion of all joints of a robot. With `mirror`, legs are mirror images, and the base is pushed as little as can be."""
 
     kind: str = "chirp"  # one of SHAPES
     duration: float = 20.0  # [s]
@@ -109,8 +109,8 @@ def _alike(
         for j in said:
             if not np.isclose(wanted[j], sign[j] * own, atol=1e-6):
                 raise SurefootError(
-                    f"{name} of {robot.joints[j]} is {about[j] + wanted[j]:g}, but as the mirror image of {robot.joints[said[0]]} it "
-                    f"is {about[j] + sign[j] * own:g}; give one of them only, or --no-mirror to move the legs independently."
+                    f"{name} of {robot.joints[j]} is {about[j] + wanted[j]:g}, but as the image of {robot.joints[said[0]]} it is "
+                    f"{about[j] + sign[j] * own:g}; give one of them only, or --no-mirror to move the legs independently."
                 )
         out[members] = sign[members] * own
     return out

@@ -29,6 +29,7 @@ LIMIT_SHARE = 0.2  # of the soft band that a joint stays away from its hard limi
 SHAPE_PERIOD = 0.008  # [s] between the postures whose distances are looked at
 RATE = 200.0  # [Hz] of the wrench
 BACK = 0.9  # of what would just do is what is advised
+MOST = 99.0  # a share beyond which a number says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class Breach:
 
     what: str  # "joint limit", "torque limit", "speed", "torque-speed envelope", "links", "stand", "divergence"
     joint: str
+    joints: tuple[str, ...]  # whose smaller amplitudes would help
     time: float  # [s]
     message: str
     remedy: str
@@ -67,8 +69,8 @@ class Safety:
 
 
 def examine(
-    robot: Robot, targets: Targets, *, dynamics: JointDynamics | None = None, factor: float | None = None, stand: Stand = Stand(),
-    margin: float = MARGIN, shapes: bool = True, physics: Physics | None = None,
+    robot: Robot, targets: Targets, *, dynamics: JointDynamics | None = None, factor: float | None = None,
+    stand: Stand | None = None, margin: float = MARGIN, shapes: bool = True, physics: Physics | None = None,
 ) -> Safety:  # fmt: skip
     """Simulate the commands with the expected joint dynamics (or those given) and with eight extremes around them."""
     targets = targets.ordered_for(robot.joints)
@@ -78,16 +80,21 @@ def examine(
         return _diverged(robot, targets, ahead, broken)
     q = position + ahead.candidates.bias[:, None, :]
     v = np.gradient(q, targets.time, axis=1)
-    swing = np.ptp(targets.target, axis=0) / 2
-    breaches, room, torque, speed = _joints(robot, targets, ahead, q, v, wanted, swing)
-    near, told = (None, "distances between links were not asked for.") if not shapes else _links(robot, targets, ahead, q, margin)
-    loudest = int(np.argmax((np.gradient(v, targets.time, axis=1) ** 2 @ link_inertia(robot, robot.joints)).sum(axis=1)))
+    loads = _Loads(robot, q, v, wanted)
+    told = "distances between links were not asked for."
+    found = loads.breaches(robot, targets, ahead)
+    if shapes:
+        near, told = _links(robot, targets, ahead, q, margin)
+        found += near
+    links = link_inertia(robot, robot.joints)
+    loudest = int(np.argmax((np.gradient(v, targets.time, axis=1) ** 2 @ links).sum(axis=1)))
     thin = max(1, round(targets.rate / RATE))
     wrench = base_wrench(robot, targets.time[::thin], q[loudest, ::thin])
-    found = [*breaches, *([near] if near else []), *_stand(robot, wrench, stand, v[loudest, ::thin])]
+    found += _stand(robot, wrench, stand or Stand(), v[loudest, ::thin], links)
     return Safety(
-        joints=robot.joints, breaches=tuple(sorted(found, key=lambda b: -b.excess)), room=room, torque=torque, speed=speed,
-        wrench=wrench, shapes=told, outlook=ahead,
+        joints=robot.joints, breaches=tuple(sorted(found, key=lambda b: -b.excess)), room=loads.room.min(axis=(0, 1)),
+        torque=np.minimum(loads.share, MOST).max(axis=(0, 1)), speed=loads.speed.max(axis=(0, 1)), wrench=wrench, shapes=told,
+        outlook=ahead,
     )  # fmt: skip
 
 
@@ -101,8 +108,8 @@ def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics)
     position, _, _ = engine(robot, blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
     with np.errstate(invalid="ignore", over="ignore"):
         v = np.gradient(position, targets.time, axis=1)
-        late = np.stack([_late(targets, targets.target, float(d)) for d in ahead.candidates.delay[:, 0]])
-        wanted = targets.stiffness * (late - position) - targets.damping * v
+        wanted = np.stack([_late(targets, targets.target, float(d)) for d in ahead.candidates.delay[:, 0]]) - position
+        wanted = targets.stiffness * wanted - targets.damping * v
         if targets.target_velocity is not None:
             wanted += targets.damping * targets.target_velocity
         if targets.feedforward is not None:
@@ -114,115 +121,125 @@ def _late(targets: Targets, values: Array, delay: float) -> Array:
     return np.stack([np.interp(targets.time - delay, targets.time, column) for column in values.T], axis=1)
 
 
-def _joints(
-    robot: Robot, targets: Targets, ahead: Outlook, q: Array, v: Array, wanted: Array, swing: Array
-) -> tuple[list[Breach], Array, Array, Array]:  # fmt: skip
-    """Breaches of what each joint alone may do, its least room and its largest shares of torque and speed."""
-    breaches: list[Breach] = []
-    distance = np.minimum(q - robot.lower, robot.upper - q)  # [rad] to the nearer limit
-    keep = LIMIT_SHARE * robot.soft_band
-    low, high = torque_bounds(robot, q, v)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(wanted > 0, wanted / high, wanted / low)
-    share = np.where(np.isfinite(share), share, np.where(np.abs(wanted) > 0, np.inf, 0.0))
-    share = np.where(np.isinf(np.where(wanted > 0, high, -low)), 0.0, share)
-    r = np.where(robot.geared, gear_ratio(robot, q), 1.0)
-    fast = np.abs(v) * r / robot.no_load_speed
-    limited = np.abs(wanted) / (r * robot.torque_limit)
-    middle = targets.target.mean(axis=0)
-    for j, joint in enumerate(robot.joints):
-        if distance[..., j].min() < keep[j]:
-            lane, i = np.unravel_index(np.argmin(distance[..., j]), distance.shape[:2])
-            at, upper = q[lane, i, j], robot.upper[j] - q[lane, i, j] < q[lane, i, j] - robot.lower[j]
-            limit = robot.upper[j] if upper else robot.lower[j]
-            room, used = abs(limit - middle[j]) - keep[j], abs(at - middle[j])
-            fits = BACK * swing[j] * room / max(used, 1e-12)
-            breaches.append(_breach(
-                "joint limit", joint, targets.time[i], ahead.names[lane],
-                f"reaches {at:.3f} rad, and its {'upper' if upper else 'lower'} limit is {limit:.3f} rad",
-                f"--amplitude {joint}={fits:.2g}" if fits > 0 else f"--centre {joint}=... further inside", excess=used / max(room, 1e-3) - 1,
-            ))  # fmt: skip
-        for what, row, text in (
-            ("torque limit", limited, "its drive is asked for {:.0f} % of its torque limit"),
-            ("speed", fast, "it turns at {:.0f} % of its no-load speed"),
-            ("torque-speed envelope", np.where((limited <= 1) & (fast <= 1), share, 0.0),
-             "its drive is asked for {:.0f} % of the torque that it can give at that speed"),
-        ):  # fmt: skip
-            if row[..., j].max() > 1:
-                lane, i = np.unravel_index(np.argmax(row[..., j]), row.shape[:2])
-                worst = float(row[lane, i, j])
-                breaches.append(_breach(
-                    what, joint, targets.time[i], ahead.names[lane], text.format(100 * min(worst, 99)),
-                    f"--amplitude {joint}={BACK * swing[j] / worst:.2g}, or a lower band (--to-hz) or gain", excess=worst - 1,
-                ))  # fmt: skip
-    return breaches, distance.min(axis=(0, 1)), np.minimum(share, 99).max(axis=(0, 1)), fast.max(axis=(0, 1))
+class _Loads:
+    """How near each joint comes to what it may do, in every simulation and at every instant: arrays of shape (L, T, n)."""
+
+    def __init__(self, robot: Robot, q: Array, v: Array, wanted: Array) -> None:
+        self.position = q
+        self.room = np.minimum(q - robot.lower, robot.upper - q)  # [rad] to the nearer hard limit
+        low, high = torque_bounds(robot, q, v)
+        able = np.where(wanted > 0, high, -low)  # [N·m] that the drive can give in the direction asked for
+        r = np.where(robot.geared, gear_ratio(robot, q), 1.0)
+        self.share = np.abs(wanted) / np.maximum(able, 1e-9)
+        self.torque = np.abs(wanted) / (r * robot.torque_limit)
+        self.speed = np.abs(v) * r / robot.no_load_speed
+        self.beyond = np.where((self.torque <= 1) & (self.speed <= 1), self.share, 0.0)
+
+    def breaches(self, robot: Robot, targets: Targets, ahead: Outlook) -> list[Breach]:
+        """The worst place of every joint and kind that is beyond what may be."""
+        out: list[Breach] = []
+        keep = LIMIT_SHARE * robot.soft_band
+        swing = np.ptp(targets.target, axis=0) / 2
+        kinds = (
+            ("torque limit", self.torque, "its drive is asked for {} of its torque limit"),
+            ("speed", self.speed, "it turns at {} of its no-load speed"),
+            ("torque-speed envelope", self.beyond, "its drive is asked for {} of the torque that it can give at that speed"),
+        )
+        for j, joint in enumerate(robot.joints):
+            if self.room[..., j].min() < keep[j]:
+                lane, i = np.unravel_index(np.argmin(self.room[..., j]), self.room.shape[:2])
+                out.append(self._limit(robot, targets, j, int(i), float(self.position[lane, i, j]), ahead.names[lane]))
+            for what, rows, fact in kinds:
+                if rows[..., j].max() > 1:
+                    lane, i = np.unravel_index(np.argmax(rows[..., j]), rows.shape[:2])
+                    worst = float(rows[lane, i, j])
+                    fact = fact.format(f"{100 * min(worst, MOST):.0f} %")
+                    remedy = (
+                        f"Try --amplitude {joint}={BACK * swing[j] / worst:.2g}, a band that ends lower (--to-hz) or lower gains."
+                    )
+                    out.append(_breach(what, joint, targets.time[i], ahead.names[lane], fact, remedy, excess=worst - 1))
+        return out
+
+    def _limit(self, robot: Robot, targets: Targets, j: int, i: int, at: float, candidate: str) -> Breach:
+        joint, column = robot.joints[j], targets.target[:, j]
+        side, limit = ("upper", robot.upper[j]) if robot.upper[j] - at < at - robot.lower[j] else ("lower", robot.lower[j])
+        middle, swing = (column.max() + column.min()) / 2, np.ptp(column) / 2
+        room, used = abs(limit - middle) - LIMIT_SHARE * robot.soft_band[j], abs(at - middle)
+        remedy = (
+            f"Try --amplitude {joint}={BACK * swing * room / used:.2g}."
+            if room > 0
+            else f"Move its --centre {joint}=... inwards."
+        )
+        fact = f"it reaches {at:.3f} rad, and its {side} limit is {limit:.3f} rad"
+        excess = max(used / max(room, 1e-3) - 1, 0.0)
+        return _breach("joint limit", joint, targets.time[i], candidate, fact, remedy, excess=excess)
 
 
-def _breach(what: str, joint: str, time: float, candidate: str, fact: str, change: str, *, excess: float) -> Breach:
+def _breach(
+    what: str, joint: str, time: float, candidate: str, fact: str, remedy: str, *, excess: float, joints: tuple[str, ...] = ()
+) -> Breach:  # fmt: skip
+    message = f"{joint} at {time:.2f} s: {fact} (joints {candidate})."
     return Breach(
-        what=what, joint=joint, time=float(time), message=f"{joint} at {time:.2f} s: {fact} (joints {candidate}).",
-        remedy=f"Change {change}." if not change.startswith("--") else f"Try {change}.", excess=float(excess),
-    )  # fmt: skip
+        what=what, joint=joint, joints=joints or (joint,), time=float(time), message=message, remedy=remedy, excess=float(excess)
+    )
 
 
-def _links(robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float) -> tuple[Breach | None, str]:
+def _links(robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float) -> tuple[list[Breach], str]:
     """The first time that two links come too near, and what was looked at."""
     if not robot.scene:
-        return None, (
-            f"distances between links were NOT checked: the shapes of {robot.name} are not known (a URDF's are not read; give an "
-            "MJCF with its geoms)."
+        return [], (
+            f"distances between links were NOT checked: the shapes of {robot.name} are not known (those of a URDF are not read; "
+            "give an MJCF with its geoms)."
         )
     watched = Shapes(robot, margin)
     if watched.count < 2:
-        return None, f"distances between links were NOT checked: the model of {robot.name} has no shapes that collide."
-    told = f"{watched.count} shapes, all pairs of links that are not neighbours, {1e3 * margin:g} mm apart at least"
-    told += f"; not watched because they overlap in the posture: {', '.join(watched.allowed_names)}" if watched.allowed else ""
+        return [], f"distances between links were NOT checked: the model of {robot.name} has no shapes that collide."
+    told = f"{watched.count} shapes, all pairs of links that are not neighbours, at least {1e3 * margin:g} mm apart"
+    told += f"; not watched, because they overlap in the posture: {', '.join(watched.allowed_names)}" if watched.allowed else ""
     thin = max(1, round(SHAPE_PERIOD * targets.rate))
     for lane, name in enumerate(ahead.names):
         if near := watched.nearest(q[lane, ::thin]):
-            i = near.sample * thin
-            gap = (
-                f"come within {1e3 * near.distance:.0f} mm"
-                if near.distance > 0
-                else f"collide ({-1e3 * near.distance:.0f} mm deep)"
+            deep = 1e3 * near.distance
+            fact = f"{near.first} and {near.second} " + (
+                f"come within {deep:.0f} mm" if deep > 0 else f"collide, {-deep:.0f} mm deep"
             )
-            return _breach(
-                "links", near.joint, targets.time[i], name, f"{near.first} and {near.second} {gap}",
-                f"a smaller --amplitude of {near.joint} and its neighbours, or a --centre that holds the legs apart (needed: {1e3 * margin:g} mm)",
-                excess=1.0 + (margin - near.distance) / margin,
-            ), told + "."  # fmt: skip
-    return None, told + "."
+            remedy = (
+                f"Make --amplitude of {', '.join(near.joints)} smaller, or hold the legs apart with --centre; without "
+                "--amplitude the largest safe ones are found."
+            )
+            time, excess = float(targets.time[near.sample * thin]), 1 + (margin - near.distance) / margin
+            return [_breach("links", near.joint, time, name, fact, remedy, excess=excess, joints=near.joints)], told + "."
+    return [], told + "."
 
 
-def _stand(robot: Robot, wrench: Wrench, stand: Stand, v: Array) -> list[Breach]:
-    """Force and moment beyond what the stand bears, and the joint that moves most then."""
+def _stand(robot: Robot, wrench: Wrench, stand: Stand, v: Array, links: Array) -> list[Breach]:
+    """Force and moment beyond what the stand bears, and the joint that pushes most then."""
     out = []
-    for name, series, limit, unit in (("force", wrench.force, stand.force, "N"), ("moment", wrench.moment, stand.moment, "N·m")):
+    sides = (("force", wrench.force, stand.force, "N"), ("moment", wrench.moment, stand.moment, "N·m"))
+    for k, (name, series, limit, unit) in enumerate(sides):
         size = np.linalg.norm(series, axis=1)
-        if size.max() > limit:
-            i = int(np.argmax(size))
-            joint = robot.joints[
-                int(np.argmax(np.abs(np.gradient(v, wrench.time, axis=0)[i]) * link_inertia(robot, robot.joints)))
-            ]
-            bands = wrench.bands()
-            worst = max(bands, key=lambda band: band[2 if name == "force" else 3])
-            out.append(_breach(
-                "stand", joint, wrench.time[i], "that shake it most", f"the {name} on the stand is {size[i]:.0f} {unit} and it bears {limit:g} {unit} "
-                f"(most of it at {worst[0]:g}-{worst[1]:g} Hz)",
-                f"amplitudes {BACK * limit / size[i]:.2f} times as large, a band that ends lower (--to-hz), or a stiffer stand", excess=size[i] / limit - 1,
-            ))  # fmt: skip
+        i = int(np.argmax(size))
+        if size[i] <= limit:
+            continue
+        joint = robot.joints[int(np.argmax(np.abs(np.gradient(v, wrench.time, axis=0)[i]) * links))]
+        band = max(wrench.bands(), key=lambda b, k=k: b[2 + k])
+        fact = f"the {name} on the stand is {size[i]:.0f} {unit} and it bears {limit:g} {unit}"
+        fact += f", most of it at {band[0]:g}-{band[1]:g} Hz"
+        remedy = (
+            f"Try amplitudes {BACK * limit / size[i]:.2g} times as large, a band that ends lower (--to-hz), or a stiffer stand."
+        )
+        time, excess = float(wrench.time[i]), size[i] / limit - 1
+        out.append(_breach("stand", joint, time, "that shake it most", fact, remedy, excess=excess, joints=robot.joints))
     return out
 
 
 def _diverged(robot: Robot, targets: Targets, ahead: Outlook, broken: Array) -> Safety:
     """A simulation that ran away: the loop does not hold the joint."""
     lane, i, j = (int(x[0]) for x in np.nonzero(broken))
-    breach = _breach(
-        "divergence", robot.joints[j], targets.time[i], ahead.names[lane], "the simulation runs away",
-        "lower gains (--stiffness, --damping): the loop is not stable", excess=np.inf,
-    )  # fmt: skip
-    nothing = np.full(robot.n, np.nan)
-    zero = np.zeros((len(targets.time), 3))
+    remedy = "The loop is not stable: lower --stiffness or --damping."
+    fact = "the simulation runs away"
+    breach = _breach("divergence", robot.joints[j], targets.time[i], ahead.names[lane], fact, remedy, excess=np.inf)
+    nothing, zero = np.full(robot.n, np.nan), np.zeros((len(targets.time), 3))
     return Safety(
         joints=robot.joints, breaches=(breach,), room=nothing, torque=nothing, speed=nothing,
         wrench=Wrench(time=targets.time, force=zero, moment=zero), shapes="nothing was looked at.", outlook=ahead,

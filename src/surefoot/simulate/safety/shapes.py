@@ -25,6 +25,7 @@ class Near:
     first: str  # body
     second: str
     joint: str  # that moves the outer of the two
+    joints: tuple[str, ...]  # that move either
     sample: int  # row of the positions
     distance: float  # [m], below zero: inside each other
 
@@ -65,8 +66,11 @@ class Shapes:
         for i, q in enumerate(positions):
             if pairs := self._pairs(q):
                 (a, b), distance = min(pairs.items(), key=lambda item: item[1])
-                joint = next((self.joint_of[x] for x in self._chain(max(a, b)) if x in self.joint_of), "")
-                return Near(first=self._name(a), second=self._name(b), joint=joint, sample=i, distance=distance)
+                joints = tuple(self.joint_of[x] for x in [*self._chain(b), *self._chain(a)] if x in self.joint_of)
+                return Near(
+                    first=self._name(a), second=self._name(b), joint=joints[0] if joints else "", sample=i, distance=distance,
+                    joints=tuple(dict.fromkeys(joints)),
+                )  # fmt: skip
         return None
 
     def _pairs(self, q: Array) -> dict[tuple[int, int], float]:
