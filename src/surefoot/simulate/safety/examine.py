@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.record.recording import Recording
 from surefoot.record.targets import Targets
 from surefoot.robot.drive import gear_ratio, torque_bounds
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.inverse import link_inertia
 from surefoot.simulate.physics import Physics
+from surefoot.simulate.rehearsal import at_rest
 from surefoot.simulate.replay import engine
 from surefoot.simulate.safety.outlook import Outlook, outlook
 from surefoot.simulate.safety.shapes import Shapes
@@ -27,6 +27,7 @@ Array = np.ndarray
 MARGIN = 0.01  # [m] between links
 LIMIT_SHARE = 0.2  # of the soft band that a joint stays away from its hard limit
 SHAPE_PERIOD = 0.008  # [s] between the postures whose distances are looked at
+COARSE_PERIOD = 0.04  # [s] likewise, where many motions are compared
 RATE = 200.0  # [Hz] of the wrench
 BACK = 0.9  # of what would just do is what is advised
 MOST = 99.0  # a share beyond which a number says nothing
@@ -70,9 +71,12 @@ class Safety:
 
 def examine(
     robot: Robot, targets: Targets, *, dynamics: JointDynamics | None = None, factor: float | None = None,
-    stand: Stand | None = None, margin: float = MARGIN, shapes: bool = True, physics: Physics | None = None,
+    stand: Stand | None = None, margin: float = MARGIN, coarse: bool = False, physics: Physics | None = None,
 ) -> Safety:  # fmt: skip
-    """Simulate the commands with the expected joint dynamics (or those given) and with eight extremes around them."""
+    """Simulate the commands with the expected joint dynamics (or those given) and with eight extremes around them.
+
+    `coarse` looks at the distances between links less often: for comparing motions, not for moving a robot.
+    """
     targets = targets.ordered_for(robot.joints)
     ahead = outlook(robot, targets.stiffness, dynamics=dynamics, factor=factor)
     position, wanted = _simulated(robot, targets, ahead, physics or Physics())
@@ -81,11 +85,8 @@ def examine(
     q = position + ahead.candidates.bias[:, None, :]
     v = np.gradient(q, targets.time, axis=1)
     loads = _Loads(robot, q, v, wanted)
-    told = "distances between links were not asked for."
-    found = loads.breaches(robot, targets, ahead)
-    if shapes:
-        near, told = _links(robot, targets, ahead, q, margin)
-        found += near
+    near, told = _links(robot, targets, ahead, q, margin, COARSE_PERIOD if coarse else SHAPE_PERIOD)
+    found = [*loads.breaches(robot, targets, ahead), *near]
     links = link_inertia(robot, robot.joints)
     loudest = int(np.argmax((np.gradient(v, targets.time, axis=1) ** 2 @ links).sum(axis=1)))
     thin = max(1, round(targets.rate / RATE))
@@ -100,11 +101,7 @@ def examine(
 
 def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics) -> tuple[Array, Array]:
     """Encoder positions and the torques that the drives were asked for, unlimited, each of shape (L, T, n)."""
-    blank = Recording(
-        joints=targets.joints, time=targets.time, target=targets.target, stiffness=targets.stiffness, damping=targets.damping,
-        position=np.repeat(targets.target[:1], len(targets.time), 0), velocity=np.zeros_like(targets.target),
-        target_velocity=targets.target_velocity, feedforward=targets.feedforward, name=targets.kind,
-    )  # fmt: skip
+    blank = at_rest(targets)
     position, _, _ = engine(robot, blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
     with np.errstate(invalid="ignore", over="ignore"):
         v = np.gradient(position, targets.time, axis=1)
@@ -184,7 +181,9 @@ def _breach(
     )
 
 
-def _links(robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float) -> tuple[list[Breach], str]:
+def _links(
+    robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float, period: float
+) -> tuple[list[Breach], str]:  # fmt: skip
     """The first time that two links come too near, and what was looked at."""
     if not robot.scene:
         return [], (
@@ -196,7 +195,7 @@ def _links(robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: flo
         return [], f"distances between links were NOT checked: the model of {robot.name} has no shapes that collide."
     told = f"{watched.count} shapes, all pairs of links that are not neighbours, at least {1e3 * margin:g} mm apart"
     told += f"; not watched, because they overlap in the posture: {', '.join(watched.allowed_names)}" if watched.allowed else ""
-    thin = max(1, round(SHAPE_PERIOD * targets.rate))
+    thin = max(1, round(period * targets.rate))
     for lane, name in enumerate(ahead.names):
         if near := watched.nearest(q[lane, ::thin]):
             deep = 1e3 * near.distance
