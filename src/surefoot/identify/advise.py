@@ -119,8 +119,8 @@ def _sentences(a: Advice, dynamics: JointDynamics, amplitude: Array) -> list[str
     late = a.delay < SPARE * np.broadcast_to(dynamics.delay, a.delay.shape)
     if late.any():
         out.append(
-            f"If the delay of {1e3 * float(np.max(dynamics.delay)):.3g} ms lay inside the loop, {_named(a, late)} would be less than "
-            f"a factor {SPARE:g} from oscillating; lower --stiffness, or damp more."
+            f"If the delay of {1e3 * float(np.max(dynamics.delay)):.3g} ms lay inside the loop, {_named(a, late)} would be "
+            f"less than a factor {SPARE:g} from oscillating; lower --stiffness, or damp more."
         )
     if not (high | low | late).any():
         out.append("All natural frequencies lie inside it, friction is small, and the loops bear their delay: the gains suit.")

@@ -42,8 +42,8 @@ class Encoders:
     def __post_init__(self) -> None:
         if not (self.noise >= 0 and self.resolution >= 0 and self.noise + self.resolution > 0 and 0 <= self.colour < 1):
             raise SurefootError(
-                f"encoders have noise {self.noise:g} rad, resolution {self.resolution:g} rad and colour {self.colour:g}; give noise "
-                "and resolution of at least 0, not both 0, and a colour from 0 to below 1."
+                f"encoders have noise {self.noise:g} rad, resolution {self.resolution:g} rad and colour {self.colour:g}; give "
+                "noise and resolution of at least 0, not both 0, and a colour from 0 to below 1."
             )
 
 

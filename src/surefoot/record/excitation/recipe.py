@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.record.excitation.motion import Leaders, amplitudes, instants, leaders
-from surefoot.record.excitation.shapes import DRAWN, shaped
+from surefoot.record.excitation.shapes import DRAWN, Band, shaped
 from surefoot.record.gains import per_joint
 from surefoot.record.recording import Gains
 from surefoot.record.targets import Targets
@@ -30,6 +30,7 @@ class Recipe:
     rate: float = 400.0  # of the commands [Hz]
     start_hz: float = 0.1  # band of chirps, multisine and noise [Hz]
     stop_hz: float = 10.0
+    corner_hz: float = np.inf  # from here on the amplitude falls as 1/f: the speed stays the same [Hz]
     dwell: float = 0.5  # time per level of steps and holds [s]
     ramp: float = 1.0  # in and out [s]
     amplitude: Array  # [rad], shape (n,)
@@ -48,10 +49,10 @@ class Recipe:
         time = instants(self.duration, self.rate)
         lead = leaders(robot, symmetries(robot) if self.mirror else ())
         first = np.unique(lead.of)
-        shape = shaped(
-            self.kind, time, len(first), start_hz=self.start_hz, stop_hz=self.stop_hz, dwell=self.dwell, ramp=self.ramp,
-            seed=self.seed,
+        band = Band(
+            start_hz=self.start_hz, stop_hz=self.stop_hz, corner_hz=self.corner_hz, dwell=self.dwell, seed=self.seed
         )  # fmt: skip
+        shape = shaped(self.kind, time, len(first), band, self.ramp)
         deviation = (self.centre - robot.posture)[first] + self.amplitude[first] * shape
         return Targets(
             joints=robot.joints, time=time, target=robot.posture + lead.spread(deviation), stiffness=self.stiffness,

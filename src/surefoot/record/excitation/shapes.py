@@ -6,6 +6,7 @@ Sweeps move neighbours in opposite senses; the others give every joint a motion 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,11 +36,17 @@ def senses(m: int) -> Array:
     return np.where(np.arange(m) % 2, -1.0, 1.0)
 
 
-def multisine(time: Array, m: int, start_hz: float, stop_hz: float) -> Array:
-    """Every multiple of 1/T in the band at the same strength, with phases of a low crest factor, shape (T, m).
+def fall(frequency: Array, corner_hz: float) -> Array:
+    """Amplitude over frequency, min(1, f_c / f): beyond its corner a motion has the same speed everywhere."""
+    return np.minimum(1.0, corner_hz / np.maximum(frequency, 1e-12))
 
-    Schroeder's phases φ_k = −π k (k − 1) / K are where the search starts; each round cuts the peaks off and keeps the phases
-    of what is left (Van der Ouderaa et al., 1988). One signal serves all: joint i has it i/m of the period later.
+
+def multisine(time: Array, m: int, start_hz: float, stop_hz: float, corner_hz: float = np.inf) -> Array:
+    """Every multiple of 1/T in the band, with phases of a low crest factor, shape (T, m).
+
+    Schroeder's phases φ_k = −2π Σ_{l<k} (k − l) p_l, p the share of each line in the power, are where the search starts; each
+    round cuts the peaks off and keeps the phases of what is left (Van der Ouderaa et al., 1988). One signal serves all: joint i
+    has it i/m of the period later.
     """
     count = len(time)
     rate = 1.0 / (time[1] - time[0])
@@ -50,12 +57,12 @@ def multisine(time: Array, m: int, start_hz: float, stop_hz: float) -> Array:
             f"the band {start_hz:g}-{stop_hz:g} Hz holds {len(used)} multiples of 1/duration ({rate / count:g} Hz); a multisine "
             "needs two or more: widen the band or lengthen the motion."
         )
-    k = np.arange(len(used))
-    phase = -np.pi * k * (k - 1) / len(used)
+    size = fall(lines[used], corner_hz)
+    phase = -2 * np.pi * np.cumsum(np.cumsum(size**2 / np.sum(size**2)))
     best, lowest = np.zeros(count), np.inf
     for _ in range(ROUNDS):
         spectrum = np.zeros(len(lines), complex)
-        spectrum[used] = np.exp(1j * phase)
+        spectrum[used] = size * np.exp(1j * phase)
         signal = np.fft.irfft(spectrum, count)
         peak = float(np.abs(signal).max())
         if peak < lowest:
@@ -94,7 +101,9 @@ def levels_before(jumps: Array) -> Array:
     return jumps[starts[np.maximum(which - 1, 0)]]
 
 
-def noise(time: Array, m: int, start_hz: float, stop_hz: float, rng: np.random.Generator) -> Array:
+def noise(
+    time: Array, m: int, start_hz: float, stop_hz: float, rng: np.random.Generator, corner_hz: float = np.inf
+) -> Array:  # fmt: skip
     """Gaussian noise of the band, each joint's scaled to a peak of 1, shape (T, m)."""
     lines = np.fft.rfftfreq(len(time), time[1] - time[0])
     inside = ((lines >= start_hz) & (lines <= stop_hz) & (lines > 0))[:, None]
@@ -102,42 +111,60 @@ def noise(time: Array, m: int, start_hz: float, stop_hz: float, rng: np.random.G
         raise SurefootError(
             f"the band {start_hz:g}-{stop_hz:g} Hz is too narrow for {time[-1]:g} s; widen it or lengthen the motion."
         )
-    spectrum = inside * (rng.standard_normal((len(lines), m)) + 1j * rng.standard_normal((len(lines), m)))
+    strength = inside * fall(lines, corner_hz)[:, None]
+    spectrum = strength * (rng.standard_normal((len(lines), m)) + 1j * rng.standard_normal((len(lines), m)))
     signal = np.fft.irfft(spectrum, len(time), axis=0)
     return signal / np.abs(signal).max(axis=0)
 
 
-Shape = Callable[[Array, int, float, float, float, np.random.Generator], Array]
-"""(time, joints, start_hz, stop_hz, dwell, rng) -> (T, m)."""
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """Which frequencies a motion has, how long its levels last, and what draws it."""
+
+    start_hz: float
+    stop_hz: float
+    corner_hz: float
+    dwell: float
+    seed: int
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A fresh generator of the seed."""
+        return np.random.default_rng(self.seed)
 
 
-def _swept(phase: Callable[[Array, float, float, float], Array]) -> Shape:
-    def shape(time: Array, m: int, start_hz: float, stop_hz: float, dwell: float, rng: np.random.Generator) -> Array:
-        return np.sin(phase(time, len(time) * (time[1] - time[0]), start_hz, stop_hz))[:, None] * senses(m)
+def _swept(phase: Callable[[Array, float, float, float], Array]) -> Callable[[Array, int, Band], Array]:
+    def shape(time: Array, m: int, band: Band) -> Array:
+        turns = phase(time, len(time) * (time[1] - time[0]), band.start_hz, band.stop_hz)
+        size = fall(np.gradient(turns, time) / (2 * np.pi), band.corner_hz)
+        return (size * np.sin(turns))[:, None] * senses(m)
 
     return shape
 
 
-SHAPES: dict[str, Shape] = {
+SHAPES: dict[str, Callable[[Array, int, Band], Array]] = {
     "chirp": _swept(linear_phase),
     "log-chirp": _swept(logarithmic_phase),
-    "multisine": lambda time, m, low, high, dwell, rng: multisine(time, m, low, high),
-    "steps": lambda time, m, low, high, dwell, rng: levels(time, m, dwell, rng),
-    "holds": lambda time, m, low, high, dwell, rng: holds(time, m, dwell, rng),
-    "noise": lambda time, m, low, high, dwell, rng: noise(time, m, low, high, rng),
+    "multisine": lambda time, m, band: multisine(time, m, band.start_hz, band.stop_hz, band.corner_hz),
+    "steps": lambda time, m, band: levels(time, m, band.dwell, band.rng),
+    "holds": lambda time, m, band: holds(time, m, band.dwell, band.rng),
+    "noise": lambda time, m, band: noise(time, m, band.start_hz, band.stop_hz, band.rng, band.corner_hz),
 }
+"""The kinds of motion by name: (time, joints that lead, band) -> (T, m)."""
 DRAWN = ("steps", "holds", "noise")  # the kinds that a seed decides
 BANDED = ("chirp", "log-chirp", "multisine", "noise")  # the kinds that a band decides
 
 
-def shaped(
-    kind: str, time: Array, m: int, *, start_hz: float, stop_hz: float, dwell: float, ramp: float, seed: int
-) -> Array:  # fmt: skip
+def shaped(kind: str, time: Array, m: int, band: Band, ramp: float) -> Array:
     """The shape of a kind, from rest and back to rest, shape (T, m)."""
     if kind not in SHAPES:
         raise SurefootError(f"kind is {kind!r}; valid: {', '.join(SHAPES)}.")
     rate, duration = 1.0 / (time[1] - time[0]), len(time) * (time[1] - time[0])
     if kind in BANDED:
-        refuse_band(start_hz, stop_hz, rate)
-    motion = SHAPES[kind](time, m, start_hz, stop_hz, dwell, np.random.default_rng(seed))
+        refuse_band(band.start_hz, band.stop_hz, rate)
+    if not band.corner_hz > 0:
+        raise SurefootError(f"--corner-hz is {band.corner_hz:g} Hz; give a frequency above 0, or leave it out.")
+    if not 0 <= ramp <= duration / 2:
+        raise SurefootError(f"--ramp is {ramp:g} s; give a time from 0 to half the duration, {duration / 2:g} s.")
+    motion = SHAPES[kind](time, m, band)
     return motion * envelope(time, duration - 1.0 / rate, ramp)[:, None] if kind in BANDED else motion

@@ -75,7 +75,8 @@ def examine(
 ) -> Safety:  # fmt: skip
     """Simulate the commands with the expected joint dynamics (or those given) and with eight extremes around them.
 
-    `coarse` looks at the distances between links less often: for comparing motions, not for moving a robot.
+    `coarse` looks at the distances between links less often, and at the wrench only where a stand is given: for comparing
+    motions, not for moving a robot.
     """
     targets = targets.ordered_for(robot.joints)
     ahead = outlook(robot, targets.stiffness, dynamics=dynamics, factor=factor)
@@ -89,9 +90,9 @@ def examine(
     found = [*loads.breaches(robot, targets, ahead), *near]
     links = link_inertia(robot, robot.joints)
     loudest = int(np.argmax((np.gradient(v, targets.time, axis=1) ** 2 @ links).sum(axis=1)))
-    thin = max(1, round(targets.rate / RATE))
+    thin = max(1, round(targets.rate / RATE)) if stand or not coarse else len(targets.time) // 16
     wrench = base_wrench(robot, targets.time[::thin], q[loudest, ::thin])
-    found += _stand(robot, wrench, stand or Stand(), v[loudest, ::thin], links)
+    found += _stand(robot, wrench, stand, v[loudest, ::thin], links) if stand else []
     return Safety(
         joints=robot.joints, breaches=tuple(sorted(found, key=lambda b: -b.excess)), room=loads.room.min(axis=(0, 1)),
         torque=np.minimum(loads.share, MOST).max(axis=(0, 1)), speed=loads.speed.max(axis=(0, 1)), wrench=wrench, shapes=told,
