@@ -9,11 +9,14 @@ import tyro
 
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.planning import excite, plan
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "plan": plan,
+    "excite": excite,
     "check": check,
     "identify": identify,
     "validate": validate,

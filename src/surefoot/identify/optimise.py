@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from surefoot.record.excitation.shapes import BANDED
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.robot.symmetry import symmetries
-from surefoot.simulate.safety.examine import Safety, examine
+from surefoot.simulate.safety.examine import MARGIN, Safety, examine
 from surefoot.simulate.safety.reach import largest_safe
 from surefoot.simulate.safety.wrench import Stand
 
@@ -48,22 +49,22 @@ class Improvement:
     @property
     def gain(self) -> float:
         """How many times narrower the worst relative interval is."""
-        return float(self.before.relative[self.before.worst] / self.after.relative[self.after.worst])
+        return float(self.before.relative[self.before.seen].max() / self.after.relative[self.before.seen].max())
 
 
 def optimise(
     robot: Robot, recipe: Recipe, *, dynamics: JointDynamics | None = None, encoders: Encoders | None = None,
-    stand: Stand | None = None, top_hz: float = 25.0, keep_gains: bool = False, evaluations: int = 160, seed: int = 0,
-    tell: Callable[[int, int, float], None] | None = None,
+    stand: Stand | None = None, margin: float = MARGIN, top_hz: float = 25.0, keep_gains: bool = False, evaluations: int = 160,
+    seed: int = 0, tell: Callable[[int, int, float], None] | None = None,
 ) -> Improvement:  # fmt: skip
     """Search around a recipe that is safe; kind and duration stay as they are, the band stays below `top_hz`."""
     encoders = encoders or Encoders()
     ways = _Ways(robot, recipe, top_hz, keep_gains)
     before = plan(robot, recipe.targets(robot), dynamics=dynamics, encoders=encoders, seed=seed)
-    if not np.isfinite(before.relative).any():
+    if not (seen := before.seen).any():
         raise SurefootError("this motion identifies no parameter at all; choose another kind or larger amplitudes first.")
-    seen = np.isfinite(before.relative) & (before.relative < 1e3)  # what no motion of this robot shows is not waited for
-    cost = lambda r: _cost(robot, r, dynamics, encoders, stand, seen)  # noqa: E731
+    limits: dict[str, Any] = {"dynamics": dynamics, "stand": stand, "margin": margin}
+    cost = lambda r: _cost(robot, r, encoders, seen, **limits)  # noqa: E731
     x, done = ways.start, 0
     lowest, steps = cost(recipe), np.full(len(ways.directions), STEP)
     while done < evaluations and steps.max() > SMALLEST:
@@ -82,24 +83,22 @@ def optimise(
             if tell:
                 tell(done, evaluations, float(np.exp(lowest)))
     best = ways.recipe(x) if (x != ways.start).any() else recipe
-    best, safety = largest_safe(robot, best, dynamics=dynamics, stand=stand)
+    best, safety = largest_safe(robot, best, **limits)
     after = plan(robot, best.targets(robot), dynamics=dynamics, encoders=encoders, seed=seed)
     if after.relative[seen].max() >= before.relative[seen].max():  # careful examination took back what was won
         best, after = recipe, before
-        safety = examine(robot, best.targets(robot), dynamics=dynamics, stand=stand)
+        safety = examine(robot, best.targets(robot), **limits)
     return Improvement(recipe=best, safety=safety, before=before, after=after, evaluations=done)
 
 
-def _cost(
-    robot: Robot, recipe: Recipe, dynamics: JointDynamics | None, encoders: Encoders, stand: Stand | None, seen: Array
-) -> float:  # fmt: skip
-    """Logarithm of the widest relative interval, raised by what is not safe."""
+def _cost(robot: Robot, recipe: Recipe, encoders: Encoders, seen: Array, **limits: Any) -> float:
+    """Logarithm of the mean that leans to the widest relative interval, raised by what is not safe."""
     targets = recipe.targets(robot)
-    found = examine(robot, targets, dynamics=dynamics, stand=stand, coarse=True)
+    found = examine(robot, targets, coarse=True, **limits)
     wrong = sum(np.log1p(min(b.excess, 1e6)) for b in found.breaches) + UNSAFE * bool(found.breaches)
     if any(b.what == "divergence" for b in found.breaches):
         return 1e3
-    outcome = Outcome(robot, targets, dynamics=dynamics)
+    outcome = Outcome(robot, targets, dynamics=limits["dynamics"])
     relative = outcome.relative(Z95 * outcome.white(encoders))[seen]
     return float(np.log(np.mean(relative**LEAN)) / LEAN + wrong)
 

@@ -28,6 +28,7 @@ from surefoot.simulate.safety.outlook import expected
 
 Array = np.ndarray
 DRAWS = 3  # of the noise, whose variances are averaged
+UNSEEN = 1e3  # relative interval beyond which a parameter is not seen
 Z95 = 1.959964  # half the width of a 95 % interval, in standard deviations
 
 
@@ -63,8 +64,13 @@ class Plan:
 
     @property
     def worst(self) -> int:
-        """The parameter whose relative interval is the widest."""
-        return int(np.argmax(self.relative))
+        """Of the parameters that are seen, the one whose relative interval is the widest."""
+        return int(np.argmax(np.where(self.seen, self.relative, -1.0)))
+
+    @property
+    def seen(self) -> Array:
+        """The parameters that the motion shows at all, as flags of shape (k,)."""
+        return np.isfinite(self.relative) & (self.relative < UNSEEN)
 
     def of(self, name: str) -> Array:
         """The half-widths of one kind of parameter, in joint order."""

@@ -49,6 +49,14 @@ class Wrench:
             out.append((low, high, *(float(np.linalg.norm(x, axis=1).max()) for x in part)))
         return out
 
+    def bearable(self, stand: Stand | None) -> float:
+        """The frequency up to which no band is more than the stand bears [Hz]; inf where it bears all."""
+        if stand is None:
+            return np.inf
+        return min(
+            (low for low, _, force, moment in self.bands() if force > stand.force or moment > stand.moment), default=np.inf
+        )
+
 
 def base_wrench(robot: Robot, time: Array, q: Array) -> Wrench:
     """The wrench along uniformly sampled joint positions (T, n), whose derivatives are central differences."""
