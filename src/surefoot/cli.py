@@ -10,12 +10,15 @@ import tyro
 from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "plan": plan,
+    "excite": excite,
     "convert": convert,
     "check": check,
     "identify": identify,

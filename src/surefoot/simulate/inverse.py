@@ -30,14 +30,21 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
     return out
 
 
-def link_inertia(robot: Robot, joints: Sequence[str]) -> Array:
-    """Inertia that each joint feels from the links alone, at the reference posture [kg·m²], shape (n,)."""
+def mass_matrix(robot: Robot, joints: Sequence[str], q: Array | None = None) -> Array:
+    """M(q) of the links alone at joint positions [kg·m²], shape (n, n); without q at the reference posture of the model."""
     import mujoco
 
     model = hung_model(robot, joints, Physics())
     model.dof_armature[:] = 0.0
-    data, mass = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    order, data, mass = hung_order(model, joints), mujoco.MjData(model), np.zeros((model.nv, model.nv))
     data.qpos[:] = model.qpos0
+    if q is not None:
+        data.qpos[order] = q
     mujoco.mj_forward(model, data)
     mujoco.mj_fullM(model, data, mass)
-    return np.diag(mass)[hung_order(model, joints)]
+    return mass[np.ix_(order, order)]
+
+
+def link_inertia(robot: Robot, joints: Sequence[str]) -> Array:
+    """Inertia that each joint feels from the links alone, at the reference posture [kg·m²], shape (n,)."""
+    return np.diag(mass_matrix(robot, joints)).copy()
