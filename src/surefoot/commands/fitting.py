@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,7 +79,8 @@ def identify(
     resumable(out, method, resume)
     machine = load_robot(robot)
     fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
-    found = [f for f in examine(machine, fitted) if f.level != "ok"]
+    checks = examine(machine, fitted)
+    found = [f for f in checks if f.level != "ok"]
     if found:
         console().print(terminal.findings(found))
     if any(f.level == "stop" for f in found) and not force:
@@ -88,6 +90,7 @@ def identify(
         generations=generations, max_iterations=max_iterations, resume=resume,
         checkpoint=out / "search.npz" if method == "cmaes" else None,
     )  # fmt: skip
+    fit = replace(fit, checks=tuple(checks))
     show(fit)
     fit.save(out)
     console().print(f"wrote {out}/fit.json and {out}/trajectories.npz", markup=False, soft_wrap=True)
