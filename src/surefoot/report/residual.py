@@ -64,7 +64,7 @@ def _hints(score: Score, j: int, f: Array, power: Array) -> list[str]:
     slow = f <= min(SLOW, f[-1] / 2)
     ratio = float(power[slow].mean() / max(floor, 1e-300))
     if ratio < FLAT:
-        out.append("flat: what is left is encoder noise.")
+        out.append("noise: nothing is left in it of what the joint does.")
     else:
         out.append(f"below {f[slow][-1]:.0f} Hz it is {np.sqrt(ratio):.1f} times what the encoder's noise would leave.")
         out += [f"{CAUSES[name]} ({100 * share:.0f} % of it)." for name, share in _causes(score, j) if share > ALIKE]

@@ -95,23 +95,23 @@ def _shapes(m: Any) -> tuple[Capsule, ...]:
     """Capsules for every shape on a body; of a body that has both, meshes give way to plain shapes."""
     import mujoco
 
-    kind = mujoco.mjtGeom
-    plain = (kind.mjGEOM_SPHERE, kind.mjGEOM_CAPSULE, kind.mjGEOM_ELLIPSOID, kind.mjGEOM_CYLINDER, kind.mjGEOM_BOX)
-    has_plain = {int(m.geom_bodyid[g]) for g in range(m.ngeom) if m.geom_type[g] in plain}
+    of = mujoco.mjtGeom
+    sphere, capsule, ellipsoid, cylinder, box, mesh = map(
+        int, (of.mjGEOM_SPHERE, of.mjGEOM_CAPSULE, of.mjGEOM_ELLIPSOID, of.mjGEOM_CYLINDER, of.mjGEOM_BOX, of.mjGEOM_MESH)
+    )
+    shapes = list(zip(m.geom_bodyid.tolist(), m.geom_type.tolist(), m.geom_size, m.geom_pos, m.geom_quat, strict=True))
+    plain = {b for b, kind, *_ in shapes if kind in (sphere, capsule, ellipsoid, cylinder, box)}
     out: list[Capsule] = []
-    for g in range(m.ngeom):
-        b, mesh = int(m.geom_bodyid[g]), m.geom_type[g] == kind.mjGEOM_MESH
-        if b == 0 or not (m.geom_type[g] in plain or (mesh and b not in has_plain)):
+    for b, kind, half, centre, quaternion in shapes:
+        if b == 0 or kind not in (sphere, capsule, ellipsoid, cylinder, box, mesh) or (kind == mesh and b in plain):
             continue
         frame = np.zeros(9)
-        mujoco.mju_quat2Mat(frame, m.geom_quat[g])
-        half = m.geom_size[g]
-        if m.geom_type[g] in (kind.mjGEOM_CAPSULE, kind.mjGEOM_CYLINDER):
-            length = half[1] if m.geom_type[g] == kind.mjGEOM_CAPSULE else max(half[1] - half[0], 0.0)
-            half = np.array([half[0], half[0], length + half[0]])
-        elif m.geom_type[g] == kind.mjGEOM_SPHERE:
+        mujoco.mju_quat2Mat(frame, quaternion)
+        if kind == sphere:
             half = np.full(3, half[0])
-        out += _block(b - 1, m.geom_pos[g], frame.reshape(3, 3), half)
+        elif kind in (capsule, cylinder):
+            half = np.array([half[0], half[0], half[1] + half[0] if kind == capsule else max(half[1], half[0])])
+        out += _block(b - 1, centre, frame.reshape(3, 3), half)
     return tuple(out)
 
 

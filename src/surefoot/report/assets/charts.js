@@ -11,7 +11,7 @@ function tracks({ label, rows, unit, log = false, zero = false }) {
   const [low, high] = padded(Math.min(...numbers), Math.max(...numbers), { log }, 0.05);
   const f = log ? Math.log10 : (v) => v;
   const place = (v) => `${Math.min(100, Math.max(0, (100 * (f(log ? Math.max(v, low) : v) - f(low))) / (f(high) - f(low)))).toFixed(2)}%`;
-  const marked = log ? decades(low, high, 5) : ticks(low, high, 3);
+  const marked = log ? decades(low, high, 5) : ticks(low, high, 4);
   const step = marked.length > 1 ? marked[1] - marked[0] : 1;
   const scale = h("div", { class: "track scale", "aria-hidden": "true" }, marked.map((v) => h("span", { style: `left:${place(v)}` }, tickText(v, step, log))));
   const lines = () => marked.map((v) => h("i", { class: "gridline", style: `left:${place(v)}` }));

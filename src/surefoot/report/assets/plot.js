@@ -22,10 +22,11 @@ class Link {
   }
 }
 
-/** Round numbers between two others, about `count` of them. */
-function ticks(low, high, count) {
+/** Round numbers between two others, about `count` of them, `least` apart. */
+function ticks(low, high, count, least = 0) {
   const raw = (high - low) / Math.max(1, count), power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= raw * 0.999);
+  const near = [1, 2, 5, 10].map((k) => k * power).reduce((a, b) => (Math.abs(Math.log(b / raw)) < Math.abs(Math.log(a / raw)) ? b : a));
+  const step = Math.max(near, least);
   const out = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) out.push(k * step);
   return out;
@@ -130,7 +131,7 @@ class Plot extends Canvas {
     const yTexts = yTicks.map((v) => tickText(v, yStep, this.y.log));
     const left = Math.max(30, ...yTexts.map((text) => context.measureText(text).width + 8)) + (this.y.label ? 14 : 0);
     const right = this.width - 10;
-    const xTicks = this.x.log ? decades(x0, x1, Math.floor((right - left) / 50)) : ticks(x0, x1, Math.max(2, Math.floor((right - left) / 70)));
+    const xTicks = this.x.log ? decades(x0, x1, Math.floor((right - left) / 50)) : ticks(x0, x1, Math.max(2, Math.floor((right - left) / 70)), this.x.least);
     const xStep = xTicks.length > 1 ? xTicks[1] - xTicks[0] : 1;
     const a = (right - left) / (fx(x1) - fx(x0)), b = (bottom - top) / (fy(y1) - fy(y0));
     return {

@@ -30,6 +30,11 @@ function small(fit, j) {
   return fit.kinds[j] === "slide" ? "mm" : "mrad";
 }
 
+/** A given number: no more digits than it has. */
+function brief(value) {
+  return String(Number(value.toPrecision(6)));
+}
+
 function milli(value, count = 3) {
   return digits(1e3 * real(value), count);
 }
@@ -70,7 +75,7 @@ function parametersSection(content) {
     fit.findings.length ? [h("h3", {}, "Findings"), h("ul", {}, fit.findings.map((text) => h("li", {}, text)))] : null,
     h("h3", {}, "What the flags mean"), h("dl", {}, flags.map((flag) => [h("dt", {}, flag), h("dd", {}, content.meanings[flag])])),
     h("h3", {}, "Joint beside joint"),
-    h("div", { class: "grid" }, names.map((name) => intervalCard(content, name))));
+    h("div", { class: "grid small" }, names.map((name) => intervalCard(content, name))));
 }
 
 function intervalCard(content, name) {
@@ -110,7 +115,7 @@ function motionSection(content) {
   plots.forEach((plot, j) => {
     plot.read = (at, values) => { if (plot.canvas.matches(":hover")) readout.textContent = at === null ? "" : `${fit.joints[j]} at ${digits(at, 5)} s: ${values.map(({ line, value }) => `${line.name} ${digits(value)}`).join(", ")} ${plot.unit}`; };
   });
-  const captions = fit.joints.map(() => h("span"));
+  const captions = fit.joints.map(() => h("span", { class: "caption" }));
   const lines = () => {
     const rec = decoded(content, state.k), score = [...fit.recordings, ...fit.held_out][state.k];
     plots.forEach((plot, j) => {
@@ -179,7 +184,7 @@ function portraitSection(content) {
   return section("portrait", "Delta phase portrait", "At every moment the real joint minus the simulated one: position to the right, speed upwards. The closer to the centre, the closer to the robot. On the right the same without “no model”, magnified.",
     h("div", { class: "bar" }, choice("recording", recordingNames(content), (k) => { state.k = k; draw(); }), choice("joint", ["all joints", ...fit.joints], (j) => { state.j = j - 1; draw(); }),
       shown.map((name) => h("span", { class: "hint" }, swatch(colours[name]), name))),
-    h("div", { class: "grid" }, plots.map((plot) => plot.box)));
+    h("div", { class: "grid two" }, plots.map((plot) => plot.box)));
 }
 
 function errorSection(content) {
@@ -232,7 +237,7 @@ function residualSection(content) {
   };
   draw();
   grid.append(...plots.map((plot, j) => h("div", { class: "card" }, h("h3", {}, lamp(lights[j].colour), h("span", {}, fit.joints[j])), plot.box, hints[j])));
-  return section("residual", "What is left", "Spectrum of simulated minus measured position, in mrad (slides: mm) per √Hz. A flat one is noise; anything else is motion that the model does not explain.",
+  return section("residual", "What is left", "Spectrum of simulated minus measured position, in mrad (slides: mm) per √Hz. What the model does not explain stands out of the noise, and the text below each plot says what it may be.",
     h("div", { class: "bar" }, choice("recording", recordingNames(content), (k) => { state.k = k; draw(); })), grid);
 }
 
@@ -243,11 +248,11 @@ function correlationSection(content) {
   const readout = h("p", { class: "readout" }, "Point at a cell.");
   const heat = new Heat({ label: "correlation of the parameters", labels: content.matrix.labels, rows: unpack(content.matrix.values), tell: (text) => { readout.textContent = text ?? "Point at a cell."; } });
   return section("correlation", "Correlation", "Which parameters the data can hardly tell apart: orange, they rise together; blue, one rises as the other falls.",
-    h("div", { class: "grid" }, h("div", {}, heat.box, readout), h("div", {}, h("h3", {}, "Pairs beyond ±0.9"), strong)));
+    h("div", { class: "grid two" }, h("div", {}, heat.box, readout), h("div", {}, h("h3", {}, "Pairs beyond ±0.9"), strong)));
 }
 
 function searchSection(content) {
-  const { fit } = content, y = fit.history.map(real), plot = new Plot({ label: "loss over the search", height: 220, x: { label: fit.method === "cmaes" ? "generation" : "iteration" }, y: { log: true, label: "loss [rad²]" },
+  const { fit } = content, y = fit.history.map(real), plot = new Plot({ label: "loss over the search", height: 220, x: { label: fit.method === "cmaes" ? "generation" : "iteration", least: 1 }, y: { log: true, label: "loss [rad²]" },
     lines: [{ name: "loss", colour: "simulated", x: y.map((_, i) => i), y, marks: y.length < 80 }] });
   return section("search", "The search", `${fit.stop} ${fit.rollouts} simulated candidates in ${digits(fit.seconds, 3)} s by ${fit.method}, seed ${fit.seed}.`, plot.box);
 }
@@ -265,9 +270,9 @@ function provenanceSection(content) {
   const { fit } = content, u = fit.unknowns, list = (names) => names.join(", ");
   const asked = [u.extra?.length ? `also searched: ${list(u.extra)}` : "", Object.keys(u.fixed ?? {}).length ? `fixed: ${list(Object.entries(u.fixed).map(([k, v]) => `${k} = ${v}`))}` : "", u.tied?.length ? `tied: ${list(u.tied)}` : "",
     Object.keys(u.bounds ?? {}).length ? `bounds: ${list(Object.entries(u.bounds).map(([k, [a, b]]) => `${k} ${a} … ${b}`))}` : "", u.torque_weight ? `torque weight ${u.torque_weight}` : ""].filter(Boolean);
-  const gains = (score) => { const range = (v) => [...new Set([Math.min(...v.map(real)), Math.max(...v.map(real))])].map((x) => digits(x)).join(" to "); return score.stiffness.length ? `, P ${range(score.stiffness)}, D ${range(score.damping)}` : ""; };
+  const gains = (score) => { const range = (v) => [...new Set([Math.min(...v.map(real)), Math.max(...v.map(real))])].map(brief).join(" to "); return score.stiffness.length ? `, P ${range(score.stiffness)}, D ${range(score.damping)}` : ""; };
   const rows = [["robot", `${fit.robot}, from ${fit.source}`], ["model", fit.model_hash], ...fit.recordings.map((s) => ["fitted to", `${s.name}, ${s.hash}${gains(s)}`]), ...fit.held_out.map((s) => ["held out", `${s.name}, ${s.hash}${gains(s)}`]),
-    ["physics", `timestep ${digits(1e3 * fit.timestep)} ms, delay on the ${fit.delay_on}, bias of the ${fit.bias_form}`], ["asked for", asked.join("; ") || "the paper's 4n + 1 parameters, nothing fixed or tied"], ["search", `${fit.method}, seed ${fit.seed}`],
+    ["physics", `timestep ${brief(1e3 * fit.timestep)} ms, delay on the ${fit.delay_on}, bias of the ${fit.bias_form}`], ["asked for", asked.join("; ") || "the paper's 4n + 1 parameters, nothing fixed or tied"], ["search", `${fit.method}, seed ${fit.seed}`],
     ["prescribed", list(fit.prescribed) || "none"], ["loss", `${digits(fit.loss)} rad²`], ["versions", list(Object.entries(fit.versions).map(([k, v]) => `${k} ${v}`))]];
   return section("provenance", "Where it comes from", "Enough to do it again.", h("dl", {}, rows.map(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
 }
