@@ -20,6 +20,7 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "export": {*CORE, "export"},
     "deploy": {"errors", "robot", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
+    "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
     "demo": set(CORE),
     "commands": {*CORE, "export", "deploy", "train", "analyze", "report", "demo", "commands"},
     "cli": {"errors", "commands"},
