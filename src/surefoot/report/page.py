@@ -25,7 +25,9 @@ LARGEST = 32767  # of a 16-bit number; the one below the smallest stands for "no
 
 def html(content: dict[str, Any], *, live: bool = False) -> str:
     """The page as text; a `live` one may talk to the server that it came from, and to nobody else."""
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src {_source(live)}"
+    policy = (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src {_source(live)}"
+    )
     data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {"POLICY": policy, "TITLE": _html.escape(content["title"]), "STYLE": _asset("style.css"), "DATA": data}
     parts["SCRIPT"] = "\n".join(_asset(name) for name in SCRIPTS)
@@ -67,7 +69,11 @@ def packed(values: Array) -> dict[str, Any]:
 
 def exact(values: Array) -> dict[str, Any]:
     """A row as 32-bit numbers, for what sixteen bits are too coarse for: time."""
-    return {"shape": list(np.shape(values)), "float": True, "data": base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()}
+    return {
+        "shape": list(np.shape(values)),
+        "float": True,
+        "data": base64.b64encode(np.asarray(values, "<f4").tobytes()).decode(),
+    }
 
 
 def plain(values: Array, digits: int = 6) -> list[Any]:

@@ -123,9 +123,7 @@ def _block(link: int, centre: Array, frame: Array, half: Array) -> list[Capsule]
     along = frame[:, long] * max(half[long] - radius, 0.0)
     across = frame[:, wide] * max(half[wide] - radius, 0.0)
     sides = np.linspace(-1, 1, count) if count > 1 else np.zeros(1)
-    return [
-        Capsule(link=link, start=centre - along + s * across, end=centre + along + s * across, radius=radius) for s in sides
-    ]
+    return [Capsule(link=link, start=centre - along + s * across, end=centre + along + s * across, radius=radius) for s in sides]
 
 
 def _sticks(m: Any) -> tuple[Capsule, ...]:

@@ -180,6 +180,9 @@ class Plot extends Canvas {
     view.yTicks.forEach((v, i) => context.fillText(view.yTexts[i], view.left - 5, view.py(v)));
     context.textBaseline = "top";
     context.textAlign = "center";
+    view.xTicks.forEach((_, i) => {
+      if (this.x.unit && i === view.xTicks.length - 1) view.xTexts[i] += ` ${this.x.unit}`;
+    });
     view.xTicks.forEach((v, i) => {
       const half = context.measureText(view.xTexts[i]).width / 2;
       context.fillText(view.xTexts[i], Math.min(Math.max(view.px(v), view.left), this.width - half - 1), view.bottom + 5);

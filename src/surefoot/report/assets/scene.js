@@ -43,11 +43,16 @@ function poses(links, at) {
   return out;
 }
 
+/** Over the measured robot the simulated one is drawn this thin: its core, which leaves the measured hull where they differ. */
+const CORE = 0.4;
+
 class Scene extends Canvas {
   /** geometry: links, capsules, bias; `source()` gives {time, measured, simulated} of what is chosen; rows by joint. */
   constructor({ geometry, source, told }) {
     super("measured and simulated robot in motion", 380);
     Object.assign(this, { geometry, source, told, yaw: -0.9, pitch: 0.25, zoom: 1, time: 0, speed: 1, playing: false, side: false, gain: 1 });
+    this.moves = [];
+    for (const { parent, axes } of geometry.links) this.moves.push(axes.some((axis) => axis.column >= 0) || (parent >= 0 && this.moves[parent]));
     this.frame();
     this.listen();
   }
@@ -64,7 +69,7 @@ class Scene extends Canvas {
     const frames = poses(this.geometry.links, at), world = { p: [0, 0, 0], q: [1, 0, 0, 0] };
     return this.geometry.capsules.map(({ link, start, end, radius }) => {
       const { p, q } = link < 0 ? world : frames[link];
-      return { a: Vec.add(p, Quat.turn(q, start)), b: Vec.add(p, Quat.turn(q, end)), radius };
+      return { a: Vec.add(p, Quat.turn(q, start)), b: Vec.add(p, Quat.turn(q, end)), radius, moves: link >= 0 && this.moves[link] };
     });
   }
 
@@ -91,13 +96,13 @@ class Scene extends Canvas {
     if (this.side) {
       this.group(context, [[real, "measured", 1]], narrow / 2, narrow);
       this.group(context, [[model, "simulated", 1]], 1.5 * narrow, narrow);
-    } else this.group(context, [[real, "measured", 1], [model, "simulated", 0.6]], narrow, this.width);
+    } else this.group(context, [[real, "measured", 1], [model.filter((c) => c.moves), "simulated", CORE]], narrow, this.width);
     this.told(this.time, time);
     this.done();
   }
 
   group(context, robots, middle, width) {
-    const scale = (0.46 * Math.min(width, this.height * 1.25) * this.zoom) / this.extent;
+    const scale = (0.6 * Math.min(width, this.height * 1.25) * this.zoom) / this.extent;
     const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
     const far = 5 * this.extent;
     const project = (point) => {
@@ -105,19 +110,18 @@ class Scene extends Canvas {
       const depth = cp * v - sp * z, k = far / (far + depth);
       return { x: middle + u * scale * k, y: this.height / 2 - (sp * v + cp * z) * scale * k, depth, k: scale * k };
     };
-    const sticks = robots.flatMap(([capsules, name, alpha]) => capsules.map((c) => {
-      const a = project(c.a), b = project(c.b);
-      return { a, b, ra: c.radius * a.k, rb: c.radius * b.k, name, alpha, depth: (a.depth + b.depth) / 2 + (alpha < 1 ? -1e-3 : 0) };
+    const sticks = robots.flatMap(([capsules, name, size]) => capsules.map((c) => {
+      const a = project(c.a), b = project(c.b), nearer = size < 1 ? 2 * c.radius : 0;
+      return { a, b, ra: size * c.radius * a.k, rb: size * c.radius * b.k, name, depth: (a.depth + b.depth) / 2 - nearer };
     }));
     sticks.sort((p, q) => q.depth - p.depth);
     for (const stick of sticks) this.stick(context, stick);
   }
 
   /** The outline of two discs, lit from above left. */
-  stick(context, { a, b, ra, rb, name, alpha }) {
+  stick(context, { a, b, ra, rb, name }) {
     const length = Math.hypot(b.x - a.x, b.y - a.y), angle = Math.atan2(b.y - a.y, b.x - a.x);
     const tilt = length > Math.abs(ra - rb) ? Math.acos((ra - rb) / length) : 0;
-    context.globalAlpha = alpha;
     context.beginPath();
     if (length <= Math.abs(ra - rb) + 0.5) context.arc(a.x, a.y, Math.max(ra, rb), 0, 7);
     else {
@@ -135,7 +139,6 @@ class Scene extends Canvas {
     shade.addColorStop(1, mixed(-0.45));
     context.fillStyle = shade;
     context.fill();
-    context.globalAlpha = 1;
   }
 
   play(on) {

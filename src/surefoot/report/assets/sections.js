@@ -45,7 +45,7 @@ function valueCell(name, p, i, unit) {
   const scale = unit === "s" ? 1e3 : 1, half = (scale * (high - low)) / 2;
   const skewed = Math.abs(high + low - 2 * value) > 0.2 * (high - low);
   const shown = flag === "fixed" ? digits(scale * value) : rounded(scale * value, half);
-  const interval = flag === "fixed" ? "" : !Number.isFinite(half) ? "" : skewed ? ` (${digits(scale * low, 3)} … ${digits(scale * high, 3)})` : ` ±${digits(half, 2)}`;
+  const interval = flag === "fixed" ? "" : !Number.isFinite(half) ? "" : skewed ? ` (${digits(scale * low, 3)} … ${digits(scale * high, 3)})` : ` ±${rounded(half, half)}`;
   return h("td", { "data-parameter": name, "data-index": i, "data-value": p.value[i], "data-low": p.low[i], "data-high": p.high[i], "data-flag": flag,
     title: `${digits(scale * value, 6)}, 95 % interval ${digits(scale * low, 6)} … ${digits(scale * high, 6)}` },
     shown, h("span", { class: "half" }, interval),
@@ -111,7 +111,7 @@ function motionSection(content) {
   link.listeners.add((range) => { reset.disabled = range === null; });
   const readout = h("p", { class: "readout" }), state = { k: 0, errors: false, shown: { target: false, measured: true, simulated: true, none: true } };
   const names = { target: "target", measured: "measured", simulated: "simulated", none: "no model" };
-  const plots = fit.joints.map((joint, j) => new Plot({ label: `${joint}: measured and simulated position over time`, height: 150, link, x: {}, y: {}, lines: [] }));
+  const plots = fit.joints.map((joint, j) => new Plot({ label: `${joint}: measured and simulated position over time`, height: 150, link, x: { unit: "s" }, y: {}, lines: [] }));
   plots.forEach((plot, j) => {
     plot.read = (at, values) => { if (plot.canvas.matches(":hover")) readout.textContent = at === null ? "" : `${fit.joints[j]} at ${digits(at, 5)} s: ${values.map(({ line, value }) => `${line.name} ${digits(value)}`).join(", ")} ${plot.unit}`; };
   });
@@ -155,7 +155,7 @@ function sceneSection(content) {
   const view = new Scene({ geometry: content.scene, source: () => { const rec = decoded(content, k); return { time: rec.time, measured: rec.measured, simulated: rec[simulatedKey] }; },
     told: (at, time) => { clock.textContent = `${at.toFixed(2)} s`; slider.value = (1000 * (at - time[0])) / (time[time.length - 1] - time[0] || 1); } });
   const play = h("button", { type: "button", id: "play", onclick: () => { view.play(!view.playing); play.textContent = view.playing ? "pause" : "play"; } }, "play");
-  return section("scene", "In 3-D", "The measured motion and the simulated one, on the model's links. Drag to turn, Ctrl and wheel to come closer. The difference is often too small to see: enlarge it.",
+  return section("scene", "In 3-D", "The measured motion, and as its core the simulated one: where they differ, the core leaves the hull. The difference is often too small to see, and can be enlarged. Drag to turn; Ctrl and wheel to come closer.",
     h("div", { class: "bar" }, play, clock, slider, choice("recording", recordingNames(content), (i) => { k = i; Frame.draw(view); })),
     h("div", { class: "bar" },
       choice("simulated", ["fitted", "no model"], (i) => { simulatedKey = ["simulated", "none"][i]; Frame.draw(view); }),
@@ -181,7 +181,7 @@ function portraitSection(content) {
   };
   draw();
   const shown = Object.keys(content.portrait[0]);
-  return section("portrait", "Delta phase portrait", "At every moment the real joint minus the simulated one: position to the right, speed upwards. The closer to the centre, the closer to the robot. On the right the same without “no model”, magnified.",
+  return section("portrait", "Delta phase portrait", "At every moment the real joint minus the simulated one: position to the right, speed upwards. The closer to the centre, the closer to the robot. The second plot leaves “no model” out and magnifies the rest.",
     h("div", { class: "bar" }, choice("recording", recordingNames(content), (k) => { state.k = k; draw(); }), choice("joint", ["all joints", ...fit.joints], (j) => { state.j = j - 1; draw(); }),
       shown.map((name) => h("span", { class: "hint" }, swatch(colours[name]), name))),
     h("div", { class: "grid two" }, plots.map((plot) => plot.box)));
