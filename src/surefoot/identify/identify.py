@@ -62,9 +62,9 @@ def identify(
             tell(progress if progress.x is None else replace(progress, dynamics=space.decode(progress.x).lane(0)))
 
     solution = find(
-        problem, method, seed=seed, tell=heard if tell else None, max_iterations=max_iterations, population=population, generations=generations,
-        checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short,
-        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine),
+        problem, method, seed=seed, tell=heard if tell else None, max_iterations=max_iterations, population=population,
+        generations=generations, checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume,
+        short=short, key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine),
     )  # fmt: skip
     around = solution.around or problem.linearise(solution.x)
     if not np.isfinite(around.squares):

@@ -58,8 +58,9 @@ def _row(fits: Mapping[str, Fit], name: str, joint: str | None, entry: int = 0) 
         values.append({**parts, "flag": fit.flags[name][i]})
     unit = units(next(iter(fits.values())))[name][entry if joint is None else 0]
     labels = list(fits)
-    return {"name": name, "joint": joint or "", "unit": unit, "values": values,
-            "apart": [[labels[a], labels[b]] for a, b in combinations(range(len(values)), 2) if _apart(values[a], values[b])]}  # fmt: skip
+    pairs = combinations(range(len(values)), 2)
+    apart = [[labels[a], labels[b]] for a, b in pairs if _apart(values[a], values[b])]
+    return {"name": name, "joint": joint or "", "unit": unit, "values": values, "apart": apart}
 
 
 def _apart(a: dict[str, Any], b: dict[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """A page that updates while something runs: a server on loopback that tells every open page what happened, from the start.
 
 `GET /` is the page, `GET /events` a stream of server-sent events (`progress`, `done`, `failed`), `GET /content.json` what the
-page shows when all is done. Who comes late hears everything from the beginning. What publishes need not know what a page does with it.
+page shows when all is done. Who comes late hears everything from the beginning. What publishes need not know
+what a page does with it.
 """
 
 from __future__ import annotations

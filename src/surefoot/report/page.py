@@ -1,7 +1,7 @@
 """A page from its content: one file with its own style, code and numbers, readable from disk for as long as there are browsers.
 
-The content is a dictionary that JSON can hold; its `kind` says which sections `assets/page.js` lays out. Nothing is fetched: the page's
-own content security policy forbids it.
+The content is a dictionary that JSON can hold; its `kind` says which sections `assets/page.js` lays out. Nothing is fetched: the
+page's own content security policy forbids it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,15 @@ LARGEST = 32767  # of a 16-bit number; the one below the smallest stands for "no
 
 def html(content: dict[str, Any], *, live: bool = False) -> str:
     """The page as text; a `live` one may talk to the server that it came from, and to nobody else."""
-    policy = (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src {_source(live)}"
-    )
+    allowed = {"default": "'none'", "img": "data:", "style": "'unsafe-inline'", "script": "'unsafe-inline'"}
+    allowed["connect"] = "'self'" if live else "'none'"
+    policy = "; ".join(f"{kind}-src {source}" for kind, source in allowed.items())
     data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {"POLICY": policy, "TITLE": _html.escape(content["title"]), "STYLE": _asset("style.css"), "DATA": data}
     parts["SCRIPT"] = "\n".join(_asset(name) for name in SCRIPTS)
     before, *rest = _asset("page.html").split("{{")
     pieces = [part.split("}}", 1) for part in rest]
     return before + "".join(parts[name] + after for name, after in pieces)
-
-
-def _source(live: bool) -> str:
-    return "'self'" if live else "'none'"
 
 
 def write(content: dict[str, Any], out: str | Path) -> Path:
@@ -76,8 +72,8 @@ def exact(values: Array) -> dict[str, Any]:
     }
 
 
-def plain(values: Array, digits: int = 6) -> list[Any]:
+def plain(values: Array | float, digits: int = 6) -> Any:
     """An array as nested lists of rounded numbers, None for what is not finite."""
     if np.ndim(values):
-        return [plain(row, digits) for row in values]
-    return float(f"{float(values):.{digits}g}") if np.isfinite(values) else None  # type: ignore[return-value]
+        return [plain(row, digits) for row in np.asarray(values)]
+    return float(f"{float(values):.{digits}g}") if np.isfinite(values) else None
