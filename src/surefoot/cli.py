@@ -12,6 +12,7 @@ from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
 from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
+from surefoot.commands.reporting import report
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "record": record,
     "recover": recover,
     "serve": serve,
+    "report": report,
 }
 
 
