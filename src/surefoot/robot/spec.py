@@ -52,6 +52,7 @@ class Robot:
     motor: Mapping[str, Array]  # MOTOR by name, each of shape (n,); nan: unknown
     rewards: Mapping[str, float] = field(default_factory=dict)
     dynamics: JointDynamics | None = None  # published joint dynamics
+    symmetry: tuple[str, ...] | None = None  # mirror planes as robot.toml gives them; None: as the model has them
     notes: tuple[str, ...] = ()  # what was repaired or assumed while loading
 
     def __post_init__(self) -> None:
