@@ -29,8 +29,7 @@ def privileged(*, wrench: ArrayLike, friction: ArrayLike, contacts: ArrayLike, s
     """The critic's own part of the state, shape (..., 7 + feet + cells); 305 with 4 feet and a scan of 14 × 21.
 
     `wrench` (..., 6) is the force [N] and the moment [N·m] on the base, `friction` (...) the ground's, `contacts` (..., feet)
-    whether each foot touches, `scan` (..., 14, 21) how high the base is above the ground around it [m].
+    whether each foot touches, `scan` (..., 294) how high the base is above the ground around it [m].
     """
-    f, s = np.asarray(friction, dtype=float), np.asarray(scan, dtype=float)
-    flat = s.reshape(*s.shape[:-2], -1)
-    return np.concatenate([np.asarray(wrench, dtype=float), f[..., None], np.asarray(contacts, dtype=float), flat], axis=-1)
+    parts = (wrench, np.asarray(friction)[..., None], contacts, scan)
+    return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=-1)
