@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from surefoot.errors import unknown
+from surefoot.simulate.frames import heading
 
 Array = np.ndarray
 
@@ -62,9 +63,8 @@ class Terrain:
         """Height of the ground [m] at `SCAN` around each position (N, 3), turned by the base's heading, shape (N, 294)."""
         if self.flat:
             return np.zeros((len(position), len(SCAN)))
-        w, x, y, z = np.asarray(quaternion).T
-        yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-        c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
+        yaw = heading(quaternion)[:, None]
+        c, s = np.cos(yaw), np.sin(yaw)
         px, py = SCAN.T
         at = np.stack([position[:, :1] + c * px - s * py, position[:, 1:2] + s * px + c * py], axis=-1)
         return self.height(at)

@@ -51,7 +51,7 @@ class Motion:
     thigh_contact: Array  # bool, shape (N, S, F)
     shank_contact: Array  # bool, shape (N, S, F)
     trunk_contact: Array  # bool, shape (N, S)
-    diverged: Array  # bool, shape (N,): the engine lost this robot. It stands at the home pose again; its rows here are 0
+    diverged: Array  # bool, shape (N,): the engine lost this robot. It is at its last start again; its rows here are 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.simulate.frames import to_base
 from surefoot.simulate.world import Start
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Chance:
 
     def wrench(self, quaternion: Array) -> Array:
         """Force [N] and moment [N·m] that push each base, in its own axes, shape (N, 6)."""
-        return np.concatenate([into(quaternion, self.world.wrench[:, :3]), into(quaternion, self.world.wrench[:, 3:])], axis=-1)
+        return np.concatenate([to_base(quaternion, part) for part in np.split(self.world.wrench, 2, axis=1)], axis=-1)
 
     def start(self, which: Array, origin: Array, posture: Array) -> Start:
         """Standing at an origin on the ground, shape (k, 3), turned anywhere, near the posture, hardly moving."""
@@ -87,9 +88,3 @@ class Chance:
         self.command, self.pushed = kept["command"].copy(), kept["pushed"].copy()
         self.world.friction[:], self.world.wrench[:] = kept["friction"], kept["wrench"]
 
-
-def into(quaternion: Array, vector: Array) -> Array:
-    """World vectors in the axes of bodies: R(q)ᵀ v, shape (..., 3), for quaternions (w, x, y, z) from body to world."""
-    w, u = quaternion[..., :1], -quaternion[..., 1:]
-    across = 2.0 * np.cross(u, vector)
-    return vector + w * across + np.cross(u, across)

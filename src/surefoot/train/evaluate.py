@@ -33,6 +33,12 @@ class Evaluation:
     lost: int  # robots that the engine lost
     robots: int
 
+    @classmethod
+    def none(cls) -> Evaluation:
+        """The marks of a policy that was never judged."""
+        bad = float("inf")
+        return cls(velocity_error=bad, yaw_error=bad, standing=0.0, power=bad, cot=bad, reward=-bad, lost=0, robots=0)
+
     @property
     def shortfall(self) -> float:
         """How far this is from GOOD; 0 when all marks are met with a fifth in hand."""

@@ -14,13 +14,15 @@ from surefoot.deploy.observation import observe
 from surefoot.errors import SurefootError
 from surefoot.robot.energy import electrical_power, mechanical_power, potential_power, total_power
 from surefoot.robot.spec import REWARDS
+from surefoot.simulate.snapshot import restore, snapshot
 from surefoot.train import rewards
 from surefoot.train.chance import Chance
 from surefoot.train.observation import privileged
 
 if TYPE_CHECKING:
     from surefoot.robot.spec import Robot
-    from surefoot.simulate.world import Motion, State, World
+    from surefoot.simulate.on_ground import OnGround
+    from surefoot.simulate.world import Motion, State
     from surefoot.train.course import Course
     from surefoot.train.settings import TaskSettings
 
@@ -58,7 +60,7 @@ class Outcome:
 class Task:
     """N robots that are commanded, pushed, rewarded, and put back on their feet."""
 
-    def __init__(self, robot: Robot, world: World, settings: TaskSettings, course: Course, *, seed: int) -> None:
+    def __init__(self, robot: Robot, world: OnGround, settings: TaskSettings, course: Course, *, seed: int) -> None:
         if missing := [name for name in REWARDS if name not in robot.rewards]:
             raise SurefootError(
                 f"{robot.name} has no reward coefficient for {', '.join(missing)}; add them under [rewards] in its robot.toml, for "
@@ -178,13 +180,13 @@ class Task:
         """All that the next step depends on, the world's part included."""
         return {
             "age": self.age, "action": self.action, "landed": self.landed, "speeds": self.speeds, "penalty": self.penalty,
-            "chance": self.chance.state_dict(), "course": self.course.state_dict(), "world": self.world.snapshot(),
+            "chance": self.chance.state_dict(), "course": self.course.state_dict(), "world": snapshot(self.world),
         }  # fmt: skip
 
     def load_state_dict(self, kept: dict[str, Any]) -> None:
         """The inverse of `state_dict`."""
         self.age, self.action, self.landed, self.speeds = (kept[k].copy() for k in ("age", "action", "landed", "speeds"))
         self.penalty = kept["penalty"]
-        self.world.restore(kept["world"])
+        restore(self.world, kept["world"])
         self.chance.load_state_dict(kept["chance"])
         self.course.load_state_dict(kept["course"])
