@@ -41,14 +41,19 @@ def new_task(robot: Robot, dynamics: JointDynamics, plan: Plan, *, robots: int, 
     """N robots in a world of the plan's; `judged`: for evaluation, without chance and spread evenly over the terrain."""
     substeps = round(plan.task.period / plan.physics.timestep)
     ground = terrain(plan.terrain, seed=plan.seed)
-    threads = max(1, (os.cpu_count() or 1) // ranks())
     if plan.randomise and not judged:
         dynamics = randomised(dynamics, robots, plan.randomise, seed)
     world = make_world(
-        robot, dynamics, physics=plan.physics, robots=robots, substeps=substeps, terrain=ground, threads=threads
+        robot, dynamics, physics=plan.physics, robots=robots, substeps=substeps, terrain=ground, threads=cores()
     )  # fmt: skip
     settings = plan.task.without_chance() if judged else plan.task
     return Task(robot, world, settings, Course(ground, robots, seed=seed, spread=judged), seed=seed)
+
+
+def cores() -> int:
+    """Cores for each process: those that it may use, shared between the processes of torchrun."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, allowed // ranks())
 
 
 def mirrors(robot: Robot, world: World) -> list[Mirror]:
@@ -74,7 +79,7 @@ class Run:
     def __init__(self, robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path) -> None:
         self.robot, self.dynamics, self.plan, self.out = robot, dynamics, plan, out
         self.first = rank() == 0
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) // ranks()))
+        torch.set_num_threads(cores())
         seed = plan.seed * 1000 + rank()
         task = new_task(robot, dynamics, plan, robots=plan.learner.robots, seed=seed)
         images = mirrors(robot, task.world) if plan.learner.mirrored else []

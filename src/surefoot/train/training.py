@@ -91,7 +91,7 @@ class Training:
         self.samples += s.steps * self.task.robots
         ended = time.perf_counter()
         return tally.figures(self.task.settings.period) | {
-            "std": float(self.ppo.get_policy().output_std.mean()),
+            "std": self.ppo.get_policy().output_std.mean().item(),
             "penalty": self.task.penalty, "entropy_coefficient": float(self.ppo.entropy_coef),
             "learning_rate": self.ppo.learning_rate, "value_loss": losses["value"], "surrogate_loss": losses["surrogate"],
             "rollout_seconds": rolled - began, "update_seconds": ended - rolled,
