@@ -9,6 +9,7 @@ import tyro
 
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.training import play, train
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -20,6 +21,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "compare": compare,
     "demo": demo,
     "export": export,
+    "train": train,
+    "play": play,
 }
 
 
