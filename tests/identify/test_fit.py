@@ -68,8 +68,10 @@ def test_fit_json_says_what_was_done_and_under_which_physics(fit, folder):
     assert data["seconds"] > 0
     assert data["stop"] == fit.stop
     assert {"surefoot", "mujoco", "numpy", "python"} <= set(data["versions"])
-    assert data["unknowns"] == {"torque_weight": 0.0, "extra": ["cutoff"], "joint_delays": False, "fixed": {"bias:LF_HIP": 0.0},
-                                "tied": ["armature:*_KNEE"], "bounds": {"delay": [0.0, 0.03]}}  # fmt: skip
+    assert data["unknowns"] == {
+        "objective": "position", "torque_weight": 0.0, "extra": ["cutoff"], "joint_delays": False,
+        "fixed": {"bias:LF_HIP": 0.0}, "tied": ["armature:*_KNEE"], "bounds": {"delay": [0.0, 0.03]},
+    }  # fmt: skip
 
 
 def test_every_parameter_has_a_unit_and_a_value_an_interval_and_a_flag_per_joint(folder):

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from surefoot.record import Recording
     from surefoot.robot import Robot
 
-Method = Literal["hybrid", "cmaes", "least-squares"]
+Method = Literal["hybrid", "cmaes", "least-squares", "cmaes-small", "random", "bayesian"]
+Loss = Literal["position", "velocity", "torque", "wasserstein", "mmd", "fisher"]
 
 
 def robots() -> int:
@@ -48,8 +49,8 @@ def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:
 
 def identify(
     robot: Name, recordings: Files, out: Path, held_out: tuple[Path, ...] = (), method: Method = "hybrid", seed: int = 0,
-    torque_weight: float = 0.0, population: int = 4096, generations: int = 200, max_iterations: int = 60, resume: bool = False,
-    force: bool = False, read: Read = Reading(), world: Physical = World(),
+    loss: Loss = "position", torque_weight: float = 0.0, population: int | None = None, generations: int | None = None,
+    max_iterations: int = 60, resume: bool = False, force: bool = False, read: Read = Reading(), world: Physical = World(),
 ) -> int:  # fmt: skip
     """Find the joint dynamics that make the simulator move like the robot.
 
@@ -58,11 +59,12 @@ def identify(
         recordings: what was commanded and measured; several may differ in gains and motion.
         out: folder for fit.json and trajectories.npz.
         held_out: recordings that are only scored.
-        method: hybrid (default), cmaes (the paper's protocol) or least-squares.
+        method: hybrid (default), least-squares, cmaes (the paper's protocol), or others to compare with (docs/choosing.md).
         seed: the same seed gives the same bits.
+        loss: what cmaes, cmaes-small, random and bayesian make small; least squares minimises position errors.
         torque_weight: weight >= 0 of the measured torque in the loss; 1 counts an error like the position error behind it.
-        population: candidates per generation (cmaes).
-        generations: limit of generations (cmaes).
+        population: candidates per generation; default: 4096 (cmaes, random), 4 + 3 ln d (cmaes-small), 32 first points (bayesian).
+        generations: limit; default: 200 (cmaes), 2000 (cmaes-small), 10 (random), 100 points after the first (bayesian).
         max_iterations: limit of least-squares iterations.
         resume: continue an interrupted cmaes search from OUT.
         force: fit although the check found that the fit would be wrong.
@@ -84,8 +86,8 @@ def identify(
     if any(f.level == "stop" for f in found) and not force:
         raise SurefootError("the check found that a fit would be wrong (STOP above); fix it, or fit anyway with --force.")
     fit = run(
-        machine, fitted, world, held_out=kept, method=method, seed=seed, torque_weight=torque_weight, population=population,
-        generations=generations, max_iterations=max_iterations, resume=resume,
+        machine, fitted, world, held_out=kept, method=method, seed=seed, loss=loss, torque_weight=torque_weight,
+        population=population, generations=generations, max_iterations=max_iterations, resume=resume,
         checkpoint=out / "search.npz" if method == "cmaes" else None,
     )  # fmt: skip
     show(fit)

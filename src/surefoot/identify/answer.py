@@ -17,6 +17,7 @@ from surefoot.identify.fit import Fit, Score
 from surefoot.identify.flags import interval, judge, misfit
 from surefoot.identify.least_squares import Solution
 from surefoot.identify.motion import bridged
+from surefoot.identify.objectives import Loss
 from surefoot.identify.problem import Linear, Problem
 from surefoot.identify.stop import Stop
 from surefoot.identify.uncertainty import Uncertainty
@@ -43,6 +44,7 @@ class Provenance:
     rollouts: int
     unknowns: Unknowns
     choice: Choice
+    loss: Loss = "position"
 
 
 def report(
@@ -83,7 +85,7 @@ def report(
         stop=str(solution.stop),
         history=solution.history,
         versions=_versions(),
-        unknowns=_as_given(made.unknowns, problem.torque_weight),
+        unknowns=_as_given(made.unknowns, problem.torque_weight, made.loss),
         loss=around.squares / problem.samples,
     )
 
@@ -107,9 +109,10 @@ def _strong(labels: list[str], correlation: Array) -> tuple[tuple[str, str, floa
     return tuple(sorted(pairs, key=lambda pair: -abs(pair[2]))[:30])
 
 
-def _as_given(unknowns: Unknowns, torque_weight: float) -> dict[str, Any]:
+def _as_given(unknowns: Unknowns, torque_weight: float, loss: Loss) -> dict[str, Any]:
     """The user's choice, as JSON."""
     return {
+        "objective": loss,
         "torque_weight": float(torque_weight),
         "extra": list(unknowns.extra),
         "joint_delays": unknowns.joint_delays,
