@@ -19,7 +19,7 @@ from surefoot.simulate.terrain import SCAN, terrain
 from surefoot.simulate.world import Start
 from surefoot.train import checkpoint, onnx
 from surefoot.train.course import Course
-from surefoot.train.evaluate import ROBOTS, Evaluation, evaluate, held_commands
+from surefoot.train.evaluate import Evaluation, evaluate, held_commands
 from surefoot.train.learner import agree, rank, ranks
 from surefoot.train.log import Curves
 from surefoot.train.symmetry import group, mirror
@@ -28,10 +28,13 @@ from surefoot.train.train import Plan, Trained, describe, randomised
 from surefoot.train.training import Training
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from surefoot.robot.dynamics import JointDynamics
     from surefoot.robot.spec import Robot
     from surefoot.simulate.world import World
     from surefoot.train.symmetry import Mirror
+    from surefoot.train.task import Seen
 
 Array = np.ndarray
 REASONS = ("", "interrupted", "time is over")
@@ -111,7 +114,7 @@ class Run:
         if not self.first:
             return None
         kept = torch.get_rng_state()
-        marks = judge(self.training, self._judged(), self.plan.seed)
+        marks = judge(self.training.act, self._judged(), self.plan)
         torch.set_rng_state(kept)
         if self.best is None or marks.rank > self.best.rank:
             self.best, self.chosen = marks, self.training.iteration
@@ -122,7 +125,7 @@ class Run:
 
     def _judged(self) -> Task:
         if self.judge is None:
-            self.judge = new_task(self.robot, self.dynamics, self.plan, robots=ROBOTS, seed=self.plan.seed, judged=True)
+            self.judge = new_task(self.robot, self.dynamics, self.plan, robots=self.plan.judged, seed=self.plan.seed, judged=True)
         return self.judge
 
     def agree(self, reason: str) -> str:
@@ -137,7 +140,7 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint of this process."""
         state = self.training.state_dict() | {
-            "plan": describe(self.plan), "robot": self.robot.name, "processes": ranks(), "lost": self.lost, "chosen": self.chosen,
+            "plan": describe(self.plan) | {"robot": self.robot.name}, "processes": ranks(), "lost": self.lost, "chosen": self.chosen,
             "best": None if self.best is None else self.best.to_dict(),
         }  # fmt: skip
         checkpoint.write(checkpoint.path_of(self.out, rank()), state)
@@ -151,11 +154,9 @@ class Run:
                 f"the training in {self.out} ran in {state['processes']} processes and this one in {ranks()}; resume it with "
                 f"torchrun --nproc-per-node {state['processes']}."
             )
-        mine, theirs = describe(self.plan), state["plan"]
-        free = ("minutes", "origin")
-        differ = [key for key in mine if key not in free and json.dumps(mine[key]) != json.dumps(theirs.get(key))]
-        if state["robot"] != self.robot.name or differ:
-            what = "robot" if state["robot"] != self.robot.name else ", ".join(differ)
+        mine, theirs = (_fixed(plan) for plan in (describe(self.plan) | {"robot": self.robot.name}, state["plan"]))
+        if differ := [key for key in mine if mine[key] != theirs.get(key)]:
+            what = ", ".join(differ)
             raise SurefootError(
                 f"the training in {self.out} is another one (it differs in {what}); resume it with the options it began with, or give "
                 "another --out."
@@ -212,11 +213,17 @@ class Run:
         part.replace(self.out / "training.json")
 
 
-def judge(training: Training, task: Task, seed: int) -> Evaluation:
-    """The marks of a training's mean policy; the same chance each time."""
-    task.chance.rng = np.random.default_rng([seed, 1])
-    commands = held_commands(np.array(task.settings.command_low), np.array(task.settings.command_high), task.robots)
-    return evaluate(training.act, task, commands)
+def _fixed(plan: dict[str, Any]) -> dict[str, Any]:
+    """What a training that is taken up again may not change: all but its length and where its dynamics came from."""
+    fixed = {key: value for key, value in plan.items() if key not in ("minutes", "origin")}
+    return fixed | {"learner": {key: value for key, value in plan["learner"].items() if key != "iterations"}}
+
+
+def judge(act: Callable[[Seen], Array], task: Task, plan: Plan, watch: Callable[[], None] | None = None) -> Evaluation:
+    """The marks of a policy; the same chance each time."""
+    task.chance.rng = np.random.default_rng([plan.seed, 1])
+    commands = held_commands(np.array(plan.task.command_low), np.array(plan.task.command_high), task.robots)
+    return evaluate(act, task, commands, seconds=plan.judged_seconds, watch=watch)
 
 
 def versions() -> dict[str, str]:

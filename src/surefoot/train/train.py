@@ -19,6 +19,7 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.simulate.physics import Physics
+from surefoot.train.evaluate import ROBOTS, SECONDS
 from surefoot.train.settings import LearnerSettings, TaskSettings, preset
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Plan:
     physics: Physics
     minutes: float | None = None  # None: until all iterations are done
     randomise: float = 0.0  # the baseline: dynamics drawn anew per robot, up to this share off
+    judged: int = ROBOTS  # robots of an evaluation
+    judged_seconds: float = SECONDS  # its length [s]
     origin: Mapping[str, Any] = field(default_factory=dict)  # of the joint dynamics
 
     @classmethod
@@ -119,6 +122,11 @@ def train(
     run = Run(robot, dynamics, plan, Path(out))
     if resume:
         run.resume()
+    if plan.learner.iterations <= run.training.iteration:
+        raise SurefootError(
+            f"the training in {out} has made all its {run.training.iteration} iterations. To go on, raise them: --iterations "
+            f"{2 * run.training.iteration}; to see it walk: surefoot play {out}."
+        )
     began, first, reason = time.perf_counter(), run.training.iteration, "all iterations are done"
     while run.training.iteration < plan.learner.iterations:
         figures = run.iterate()
