@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 from collections.abc import Iterator
@@ -172,7 +171,8 @@ def _watched(plan: Plan) -> Iterator[Callable[..., None]]:
 
 
 def play(
-    run: Folder, robot: str = "", terrain: Ground | None = None, seconds: float = 12.0, seed: int = 0, video: Path | None = None,
+    run: Folder, robot: str = "", terrain: Ground | None = None, seconds: float = 12.0, seed: int = 0, robots: int = 192,
+    video: Path | None = None, no_video: bool = False,
 ) -> int:  # fmt: skip
     """Let a trained policy walk: its marks on held commands, and a video.
 
@@ -182,22 +182,21 @@ def play(
         terrain: other ground than it was trained on.
         seconds: how long it walks.
         seed: of the noise and the starts.
+        robots: how many walk at once, each with its own command.
         video: file to write; default RUN/walk.mp4.
+        no_video: marks only.
 
     """
     from surefoot.train.evaluate import short
     from surefoot.train.play import play as walk
 
+    from surefoot.train.play import read_record
+
     seeded(seed)
-    record = run / "training.json"
-    if not record.is_file():
-        raise SurefootError(f"there is no training in {run}: {record} does not exist. Train one with surefoot train ROBOT FIT --out {run}.")
-    try:
-        source = json.loads(record.read_text(encoding="utf-8"))["source"]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise SurefootError(f"{record} was not written by surefoot train: {type(error).__name__} {error}.") from None
-    machine = load_robot(robot or source)
-    marks, written = walk(machine, run, terrain=terrain, seconds=seconds, seed=seed, video=video or run / "walk.mp4")
+    machine = load_robot(robot or read_record(run)["source"])
+    film = None if no_video else video or run / "walk.mp4"
+    marks, written = walk(machine, run, terrain=terrain, seconds=seconds, seed=seed, video=film, robots=robots)
     console().print(short(marks), markup=False)
-    console().print(f"wrote {written}" if written else "no video: this machine cannot draw without a screen", markup=False)
+    if film:
+        console().print(f"wrote {written}" if written else "no video: this machine cannot draw without a screen", markup=False)
     return 0
