@@ -132,4 +132,5 @@ def delay_weights(delay: Array, h: float, substeps: int) -> Array:
     left = (-np.arange(count) * period)[None, :, None, None]  # when each target arrived
     right = np.where(left == 0, np.inf, left + period)
     overlap = np.minimum(start + h, right) - np.maximum(start, left)
-    return np.clip(overlap, 0.0, None) / h
+    overlap = np.clip(overlap, 0.0, None)
+    return overlap / overlap.sum(axis=1, keepdims=True)  # h, but for rounding

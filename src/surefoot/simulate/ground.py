@@ -21,7 +21,7 @@ from surefoot.simulate.terrain import Terrain
 
 Array = np.ndarray
 
-ITERATIONS, SEARCHES = 4, 8  # of MuJoCo's Newton solver: fewer diverge, more cost time without changing the gait
+ITERATIONS, SEARCHES = 10, 50  # at most, of MuJoCo's Newton solver: it ends sooner; below 4 and 20 stiction is not exact
 REACH = 0.1  # [-] of the standing height: a leg's end this near to the lowest one is a foot
 SLIPPERY = 0.01  # friction of the floor itself: MuJoCo takes the larger of floor and foot, so the robot's counts
 GROUND = "surefoot_ground"
@@ -82,7 +82,7 @@ def _base(spec: Any, robot: Robot) -> Any:
     carriers = [body for body in spec.worldbody.bodies if body.find_all("joint")]
     if len(carriers) != 1:
         raise SurefootError(
-            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries them all."
+            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries all."
         )
     return carriers[0]
 
@@ -188,7 +188,9 @@ def _legs(spec: Any, robot: Robot) -> list[_Leg]:
         thigh = shapes_of(above) if above in order else []
         legs.append(_Leg(foot=name(shapes[0]), shank=tuple(map(name, shapes[1:])), thigh=tuple(map(name, thigh))))
     if not legs or not height > 0:
-        raise SurefootError(f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape.")
+        raise SurefootError(
+            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each leg a collision shape."
+        )
     for leg in legs:
         foot = spec.geom(leg.foot)
         if foot.meshname:

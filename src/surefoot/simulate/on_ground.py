@@ -197,6 +197,8 @@ def make_world(
 ) -> OnGround:
     """N robots with the fit's dynamics and physics; `dynamics` with a leading axis gives each robot its own.
 
+    Everything in the dynamics acts as in a replay, but for `tilt`, which is the stand's and not the robot's.
+
     `engine` "batch" runs on `threads` CPU cores (0: all), "warp" on the GPU, or on the CPU where there is none.
     """
     if engine not in ("batch", "warp"):
