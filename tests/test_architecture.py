@@ -29,6 +29,9 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
 }
 HOME = {  # heavy libraries and the only folders that may use them
     "torch": ("train", "networks"),
+    "rsl_rl": ("train",),
+    "tensordict": ("train",),
+    "onnx": ("train",),
     "bayes_opt": ("identify",),
     "plotly": ("report",),
     "onnxruntime": ("deploy", "export"),

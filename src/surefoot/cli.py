@@ -13,24 +13,27 @@ from surefoot.commands.fitting import check, compare, demo, identify, robots, va
 from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
+from surefoot.commands.training import play, train
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "convert": convert,
     "plan": plan,
     "excite": excite,
-    "convert": convert,
+    "record": record,
+    "recover": recover,
+    "serve": serve,
     "check": check,
     "identify": identify,
     "validate": validate,
     "compare": compare,
-    "demo": demo,
-    "export": export,
-    "record": record,
-    "recover": recover,
-    "serve": serve,
     "report": report,
+    "export": export,
+    "train": train,
+    "play": play,
+    "demo": demo,
 }
 
 
