@@ -1,4 +1,4 @@
-"""Inverse dynamics along a measured motion: the torque that the bare links need, by MuJoCo."""
+"""Inverse dynamics along a measured motion: the torque that the bare links need, and their inertia, by MuJoCo."""
 
 from __future__ import annotations
 
@@ -27,6 +27,24 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
         data.qpos[order], data.qvel[order], data.qacc[order] = q[i], v[i], a[i]
         mujoco.mj_inverse(model, data)
         out[i] = data.qfrc_inverse[order]
+    return out
+
+
+def link_mass(robot: Robot, joints: Sequence[str], q: Array) -> Array:
+    """Mass matrix M(q) of the links alone along a motion [kg·m²], shape (T, n, n): no armature."""
+    import mujoco
+
+    model = hung_model(robot, joints, Physics())
+    model.dof_armature[:] = 0.0
+    order, data = hung_order(model, joints), mujoco.MjData(model)
+    mass, out = np.zeros((model.nv, model.nv)), np.empty((*q.shape, q.shape[1]))
+    for i in range(len(q)):
+        data.qpos[order] = q[i]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_crb(model, data)
+        mujoco.mj_fullM(model, data, mass)
+        out[i] = mass[np.ix_(order, order)]
     return out
 
 
