@@ -21,6 +21,7 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "networks": {*CORE, "networks"},  # trained from recordings, started from a fit; torch stays in there
     "deploy": {"errors", "robot", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
+    "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
     "demo": set(CORE),
     "commands": {*CORE, "export", "networks", "deploy", "train", "analyze", "report", "demo", "commands"},
     "cli": {"errors", "commands"},

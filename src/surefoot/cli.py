@@ -9,6 +9,7 @@ import tyro
 
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -20,6 +21,9 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "compare": compare,
     "demo": demo,
     "export": export,
+    "record": record,
+    "recover": recover,
+    "serve": serve,
 }
 
 

@@ -32,7 +32,7 @@ class Robot:
     name: str
     source: str  # path or bundled name, for messages
     model: str  # canonical in-air MJCF text: fixed base, no shapes, no actuators (see robot/model.py)
-    scene: str = ""  # the model with its shapes as MJCF text; "" when unknown
+    scene: str = ""  # the model with its shapes as MJCF or URDF text; "" when unknown
     mass: float = float("nan")  # of the whole robot, base included [kg]
     joints: tuple[str, ...]
     kinds: tuple[str, ...]  # "hinge" or "slide"
