@@ -1,9 +1,9 @@
-"""Any other drive in the place of ours: the border that a learned or foreign actuator stands behind, and its in-air replay."""
+"""The in-air replay with any other drive in the place of ours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -12,32 +12,10 @@ from surefoot.robot.drive import torque_bounds
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics
-from surefoot.simulate.reference import Drives, Reference
+from surefoot.simulate.plug import Drive
+from surefoot.simulate.reference import ReplayedDrives, Reference
 
 Array = np.ndarray
-
-
-class Drive(Protocol):
-    """The drives of N robots with n joints each: commands in, torque out, once every physics step. It may remember.
-
-    A drive that runs slower than the physics holds its torque in between by itself. Delay, gains and saturation that it was
-    learned with are inside it; whoever asks it still keeps the torque within the robot's own limits.
-    """
-
-    def begin(self, robots: int, joints: tuple[str, ...], timestep: float, stiffness: Array, damping: Array) -> None:
-        """N robots that have stood still for ever, joints in this order, gains in force of shape (n,); called before `torque`.
-
-        A drive that does not suit these joints, this step or these gains says so here.
-        """
-        ...
-
-    def reset(self, which: Array) -> None:
-        """The robots `which` (indices) have stood still for ever again."""
-        ...
-
-    def torque(self, target: Array, target_velocity: Array, encoder: Array, velocity: Array) -> Array:
-        """Torque at the joints [N·m] for û, û̇, q − q_b and q̇, all of shape (N, n)."""
-        ...
 
 
 class Driven(Reference):
@@ -51,13 +29,13 @@ class Driven(Reference):
         super().__init__(robot, recording, physics)
         self.make = drive
 
-    def drive(self, dynamics: JointDynamics) -> Drives:
+    def drive(self, dynamics: JointDynamics) -> ReplayedDrives:
         """The drive behind the border, as this replay asks it."""
         return _Plugged(self, dynamics, self.make())
 
 
-class _Plugged(Drives):
-    """Commands as `Drives` samples them, the torque from behind the border."""
+class _Plugged(ReplayedDrives):
+    """Commands as the replay samples them, the torque from behind the border."""
 
     def __init__(self, reference: Driven, dynamics: JointDynamics, drive: Drive) -> None:
         super().__init__(reference, dynamics)

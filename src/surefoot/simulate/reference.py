@@ -90,9 +90,9 @@ class Reference:
         torque[:, given] = 0.0
         return position, torque, drive.saturated
 
-    def drive(self, dynamics: JointDynamics) -> Drives:
+    def drive(self, dynamics: JointDynamics) -> ReplayedDrives:
         """What turns the command into torque, made anew for every candidate."""
-        return Drives(self, dynamics)
+        return ReplayedDrives(self, dynamics)
 
     def _with(self, dynamics: JointDynamics) -> Any:
         """The model with a candidate's numbers in it, compiled so that MuJoCo's own constants follow, and one motor a joint."""
@@ -131,7 +131,7 @@ class Reference:
             model.dof_frictionloss[self.order] = np.where(self.schedule.given, 0.0, dynamics.friction + rise)
 
 
-class Drives:
+class ReplayedDrives:
     """The drives as MuJoCo actuators: what depends on q and q̇ at this instant is theirs, the rest is their control."""
 
     def __init__(self, reference: Reference, dynamics: JointDynamics) -> None:
