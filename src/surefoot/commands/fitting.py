@@ -67,7 +67,7 @@ def identify(
         seed: the same seed gives the same bits.
         loss: what cmaes, cmaes-small, random and bayesian make small; least squares minimises position errors.
         torque_weight: weight >= 0 of the measured torque in the loss; 1 counts an error like the position error behind it.
-        population: candidates per generation; default: 4096 (cmaes, random), 4 + 3 ln d (cmaes-small), 32 first points (bayesian).
+        population: candidates per generation; default: 4096 (cmaes, random), 4 + 3 ln d (cmaes-small), 32 (bayesian).
         generations: limit; default: 200 (cmaes), 2000 (cmaes-small), 10 (random), 100 points after the first (bayesian).
         max_iterations: limit of least-squares iterations.
         resume: continue an interrupted cmaes search from OUT.
