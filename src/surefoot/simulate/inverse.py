@@ -31,7 +31,7 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
 
 
 def mass_matrix(robot: Robot, joints: Sequence[str], q: Array | None = None) -> Array:
-    """M(q) of the links alone [kg·m²], no armature, shape (..., n, n) for q of shape (..., n); without q at the model's reference."""
+    """M(q) of the links alone [kg·m²], shape (..., n, n) for q of shape (..., n); without q at the reference of the model."""
     import mujoco
 
     model = hung_model(robot, joints, Physics())
