@@ -1,4 +1,4 @@
-"""Practice makes perfect: plan, excite, record, check and identify a virtual robot, as typed, then ask the fit what it has not seen.
+"""Practice: plan, excite, record, check and identify a virtual robot, as typed, then ask the fit what it has not seen.
 
   python benchmarks/practice.py [--robot anymal] [--seeds 7 8 9]
 
@@ -73,7 +73,9 @@ def main() -> None:
         shutil.rmtree(folder)
     verdict = "met" if seconds < SECONDS else "missed"
     console.print(f"the chain took {seconds:.0f} s (target: below {SECONDS:g}) {verdict}", highlight=False)
-    table = Table(title=f"{options.robot}: virtual robots, fitted on one chirp; rmse in mrad, and how many times that of no model")
+    table = Table(
+        title=f"{options.robot}: virtual robots, fitted on one chirp; rmse in mrad, and how many times that of no model"
+    )
     for name in ("seed", "chirp", "steps", "", "other gains", "", f"target: {RATIO:g} times", "armature off by"):
         table.add_column(name, justify="right")
     for seed in options.seeds:
