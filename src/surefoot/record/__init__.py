@@ -2,5 +2,6 @@
 
 from surefoot.record.excitation import Excitation, chirp, steps
 from surefoot.record.recording import Recording
+from surefoot.record.targets import Targets
 
-__all__ = ["Excitation", "Recording", "chirp", "steps"]
+__all__ = ["Excitation", "Recording", "Targets", "chirp", "steps"]

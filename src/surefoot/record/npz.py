@@ -7,15 +7,15 @@ Keys: `format`, `joints`, `time`, `target`, `position`, `stiffness`, `damping`; 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.record.atomic import replacing
 from surefoot.record.recording import CHANNELS, FLAGS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ TEXTS = ("format", "joints", "prescribed", "command_hold", "name", "notes")
 
 
 def write_npz(recording: Recording, path: Path) -> Path:
-    """Write the file beside its place and move it there, so that an interrupted save leaves no half file."""
+    """Write the canonical file; an interrupted save leaves no half file."""
     if path.suffix != ".npz":
         raise SurefootError(f"cannot save a recording as '{path.name}'; its file name must end in .npz.")
     content: dict[str, Any] = {
@@ -39,25 +39,21 @@ def write_npz(recording: Recording, path: Path) -> Path:
         "notes": np.array(json.dumps(recording.notes)),
     }
     content |= {key: value for key in ARRAYS if (value := getattr(recording, key)) is not None}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez_compressed(file, **content)
-            os.chmod(draft, 0o644)
-            os.replace(draft, path)
-        except BaseException:
-            os.unlink(draft)
-            raise
-    except OSError as error:
-        raise SurefootError(f"cannot write {path}: {error.strerror or error}.") from error
+    with replacing(path) as draft, draft.open("wb") as file:
+        np.savez_compressed(file, **content)
     return path
 
 
-def read_npz(path: Path) -> dict[str, Any]:
-    """The fields of `Recording` that the file holds."""
-    raw = _arrays(path)
+def is_canonical(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether an archive is meant to be a recording: by its format, or by the names that only a recording has."""
+    return bool({"format", "target", "position", "about"} & arrays.keys())
+
+
+def read_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The fields of `Recording` that the arrays of the file hold."""
+    raw = dict(arrays)
+    if "about" in raw:
+        raise SurefootError(f"{path.name} holds targets, not a recording; surefoot record plays them and records what follows.")
     if foreign := [key for key in raw if key not in ARRAYS + TEXTS]:
         raise SurefootError(
             f"{path.name} holds {', '.join(map(repr, foreign))}, which a recording does not have; valid: "
@@ -82,7 +78,7 @@ def read_npz(path: Path) -> dict[str, Any]:
     return fields
 
 
-def _arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Every array in the archive; whatever is wrong with the bytes becomes one sentence."""
     if not zipfile.is_zipfile(path):
         raise SurefootError(f"{path.name} is not a complete .npz file: it was cut short, or is something else. Copy it again.")

@@ -14,6 +14,7 @@ from surefoot.simulate.drives import Drives, Effort
 from surefoot.simulate.frames import to_base
 from surefoot.simulate.ground import Ground
 from surefoot.simulate.physics import Physics
+from surefoot.simulate.plug import Drive, OtherDrives
 from surefoot.simulate.terrain import Terrain
 from surefoot.simulate.world import Motion, Start, State, World
 
@@ -194,12 +195,14 @@ def make_world(
     engine: Literal["batch", "warp"] = "batch",
     threads: int = 0,
     fixed: bool = False,
+    drive: Drive | None = None,
 ) -> OnGround:
     """N robots with the fit's dynamics and physics; `dynamics` with a leading axis gives each robot its own.
 
     Everything in the dynamics acts as in a replay, but for `tilt`, which is the stand's and not the robot's.
 
     `engine` "batch" runs on `threads` CPU cores (0: all), "warp" on the GPU, or on the CPU where there is none.
+    `drive` takes the place of the robot's own drives: a network, for example; `dynamics` then say what acts beside it.
     """
     if engine not in ("batch", "warp"):
         raise SurefootError(f"engine is {engine!r}; valid: batch, warp.")
@@ -215,7 +218,10 @@ def make_world(
     terrain = terrain if terrain is not None else Terrain()
     first = dynamics.lane(0) if dynamics.batch else dynamics
     ground = Ground.of(robot, first, physics, terrain, free=not fixed)
-    drives = Drives(robot, dynamics, physics, robots=robots, substeps=substeps)
+    if drive is None:
+        drives = Drives(robot, dynamics, physics, robots=robots, substeps=substeps)
+    else:
+        drives = OtherDrives(robot, dynamics, physics, robots=robots, substeps=substeps, drive=drive)
     return OnGround(robot, ground, drives, terrain, _engine(engine, threads))
 
 
