@@ -122,6 +122,12 @@ def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
 
 
+def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four robots stand, as the page says."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "world.md", capsys)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example runs from start to end and prints what it found."""

@@ -62,6 +62,10 @@ def test_the_fits_conventions_are_the_worlds(physics):
     assert np.abs(hung(ANYMAL, recording, ANYMAL.dynamics, Physics()) - expected).max() > 1e-4
 
 
+def touching(state):
+    return {part: bool(getattr(state, f"{part}_contact").any()) for part in ("foot", "thigh", "shank", "trunk")}
+
+
 @pytest.mark.parametrize("name", ["anymal", "tytan", "minimal"])
 def test_a_robot_that_stands_weighs_on_its_feet_alone(name):
     robot = Robot.load(name)
@@ -73,13 +77,9 @@ def test_a_robot_that_stands_weighs_on_its_feet_alone(name):
     state = world.read()
     assert motion.foot_force[0, :, :, 2].sum(-1) == pytest.approx(9.81 * world.mass, rel=0.02)
     assert state.foot_contact.all()
-    assert not (state.thigh_contact.any() or state.shank_contact.any() or state.trunk_contact.any())
+    assert touching(state) == {"foot": True, "thigh": False, "shank": False, "trunk": False}
     assert state.position[0, 2] == pytest.approx(world.stand_height, rel=0.2)
     np.testing.assert_allclose(state.down[0], [0, 0, -1], atol=0.1)
-
-
-def touching(state):
-    return {part: bool(getattr(state, f"{part}_contact").any()) for part in ("foot", "thigh", "shank", "trunk")}
 
 
 def test_what_touches_the_ground_is_told_apart():
@@ -137,7 +137,7 @@ def test_a_push_adds_to_the_velocity_in_the_worlds_axes():
     world.push(np.array([1]), np.array([[0.5, -0.2, 0.1, 1.0, 2.0, 3.0]]))
     state = world.read()
     assert not state.velocity[0].any()
-    moved = to_world(turned, np.array([[0.3, 0.0, 0.0]])) + [0.5, -0.2, 0.1]
+    moved = to_world(turned, np.array([[0.3, 0.0, 0.0]])) + np.array([0.5, -0.2, 0.1])
     np.testing.assert_allclose(to_world(state.quaternion[1:], state.velocity[1:]), moved, atol=1e-12)
     np.testing.assert_allclose(to_world(state.quaternion[1:], state.rate[1:])[0], [1.0, 2.0, 3.0], atol=1e-12)
 
@@ -221,7 +221,7 @@ def test_it_stands_on_the_papers_terrain():
     world = make_world(
         ANYMAL, ANYMAL.dynamics, physics=Physics(timestep=0.005), robots=len(spots), substeps=4, terrain=ground
     )  # fmt: skip
-    begin = start(world, ANYMAL, len(spots), position=spots + [0, 0, world.stand_height + 0.02])
+    begin = start(world, ANYMAL, len(spots), position=spots + np.array([0, 0, world.stand_height + 0.02]))
     world.reset(np.arange(len(spots)), begin)
     for _ in range(60):
         motion = world.step(np.tile(ANYMAL.posture, (len(spots), 1)))
@@ -248,8 +248,8 @@ def test_what_cannot_be_is_refused_in_a_sentence():
         make_world(ANYMAL, JointDynamics.stack([ANYMAL.dynamics] * 3), **settings)
     with pytest.raises(SurefootError, match="engine is 'physx'; valid: batch, warp"):
         make_world(ANYMAL, ANYMAL.dynamics, engine="physx", **settings)
+    stiffness = np.where(np.arange(12) == 0, np.nan, 80.0)
     with pytest.raises(SurefootError, match="the stiffness of LF_HAA is unknown"):
-        stiffness = np.where(np.arange(12) == 0, np.nan, 80.0)
         make_world(ANYMAL.replace(stiffness=stiffness), ANYMAL.dynamics, **settings)
     with pytest.raises(SurefootError, match="cannot be pushed"):
         placed(ANYMAL, fixed=True).push(np.array([0]), np.zeros((1, 6)))

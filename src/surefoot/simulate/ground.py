@@ -255,7 +255,18 @@ def _floor(spec: Any, terrain: Terrain, *, touch: bool) -> None:
     """A plane, or the terrain's height field."""
     import mujoco
 
-    look = {"rgba": [0.45, 0.5, 0.55, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
+    checks = {"rgb1": [0.55, 0.58, 0.6], "rgb2": [0.42, 0.45, 0.48], "width": 128, "height": 128}
+    spec.add_texture(
+        name=GROUND, type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, **checks
+    )  # fmt: skip
+    spec.add_texture(
+        name="surefoot_sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.75, 0.85, 0.95], rgb2=[0.95, 0.97, 1.0], width=64, height=384,
+    )  # fmt: skip
+    paint = spec.add_material(name=GROUND, texrepeat=[1, 1], texuniform=True)
+    paint.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = GROUND
+    spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.4, -1.0], castshadow=True)
+    look = {"material": GROUND, "rgba": [1.0, 1.0, 1.0, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
     meet = {"contype": 0, "conaffinity": int(touch), "name": GROUND}
     if terrain.flat:
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], **look, **meet)

@@ -101,10 +101,10 @@ class OnGround(World):
         q, v, torque, sensors = (np.stack(x, axis=1) for x in zip(*steps, strict=True))
         for rows in (q, v, torque, sensors):
             rows[lost] = 0.0
-        seen = self._seen(sensors)
+        seen, at = self._seen(sensors), self.ground.sensors
         return Motion(
-            joint_position=q, joint_velocity=v, torque=torque, com_velocity=sensors[..., self.ground.sensors["com"]],
-            foot_velocity=sensors[..., self.ground.sensors["foot_velocity"]], foot_force=-sensors[..., self.ground.sensors["foot_force"]],
+            joint_position=q, joint_velocity=v, torque=torque, com_velocity=sensors[..., at["com"]],
+            foot_velocity=sensors[..., at["foot_velocity"]], foot_force=-sensors[..., at["foot_force"]],
             foot_contact=seen["foot"], thigh_contact=seen["thigh"], shank_contact=seen["shank"], trunk_contact=seen["trunk"],
             diverged=lost,
         )  # fmt: skip
@@ -150,24 +150,25 @@ class OnGround(World):
     def _restore(self) -> Array:
         """Put robots that the engine has lost back to their last start; which ones, bool, shape (N,)."""
         qpos, qvel = self.stepper.state()
-        fine = (np.abs(qvel) < FASTEST).all(axis=1) & np.isfinite(qpos).all(axis=1)
-        lost = np.flatnonzero(~fine)
+        astray = np.logical_not((np.abs(qvel) < FASTEST).all(axis=1) & np.isfinite(qpos).all(axis=1))
+        lost = np.flatnonzero(astray)
         if len(lost):
             self.diverged += len(lost)
             self.stepper.put(lost, self._home[lost], np.zeros_like(qvel[lost]))
             self.drives.reset(lost)
             self.drives.hold(lost, self.robot.posture)
-        return ~fine
+        return np.asarray(astray)
 
     def _seen(self, sensors: Array) -> dict[str, Array]:
         """What touches the ground: feet, thighs and shanks (..., F), trunk (...)."""
         at, legs = self.ground.sensors, range(len(self.feet))
-        side = lambda part: np.stack([sensors[..., at[f"{part}{i}"]].any(-1) for i in legs], axis=-1)  # noqa: E731
+        any_of = lambda name: np.asarray(sensors[..., at[name]].any(axis=-1))  # noqa: E731
+        side = lambda part: np.stack([any_of(f"{part}{i}") for i in legs], axis=-1)  # noqa: E731
         return {
             "foot": sensors[..., at["foot"]] > 0,
             "thigh": side("thigh"),
             "shank": side("shank"),
-            "trunk": sensors[..., at["trunk"]].any(-1),
+            "trunk": any_of("trunk"),
         }
 
 
