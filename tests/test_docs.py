@@ -189,7 +189,7 @@ def options() -> set[str]:
     import io
 
     found: set[str] = set()
-    for name in ("robots", "check", "identify", "validate", "compare", "demo", "export"):
+    for name in ("robots", "convert", "check", "identify", "validate", "compare", "demo", "export"):
         with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit):
             cli.main([name, "--help"])
         found |= set(re.findall(r"--[a-z][a-z-]+", out.getvalue()))
@@ -216,9 +216,9 @@ def test_tables_are_complete() -> None:
     """Keys, channels, CSV words, parameters and variants that the code knows all stand in the docs."""
     from surefoot.identify import variants
     from surefoot.identify.unknowns import EXTRA
-    from surefoot.record.csv import TIMES, WORDS
+    from surefoot.record.formats.pace import KEYS as TENSORS
+    from surefoot.record.formats.words import TIMES, WORDS
     from surefoot.record.npz import ARRAYS, TEXTS
-    from surefoot.record.pace import KEYS as TENSORS
     from surefoot.robot import MOTOR, PARAMETERS, REWARDS
     from surefoot.robot.load import KEYS
 

@@ -18,7 +18,7 @@ def start(world: OnGround, robot: Robot, count: int, *, lift: float = 0.0, **mor
     """On the first spot, at the posture, `lift` above standing."""
     spot = world.terrain.spots[0, 0]
     given = {
-        "position": np.tile(spot + [0, 0, world.stand_height + lift], (count, 1)),
+        "position": np.tile(spot + np.array([0, 0, world.stand_height + lift]), (count, 1)),
         "quaternion": np.tile(UPRIGHT, (count, 1)),
         "joint_position": np.tile(robot.posture, (count, 1)),
     }

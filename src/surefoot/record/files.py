@@ -1,4 +1,4 @@
-"""Any file to a Recording: dispatch on the suffix, then complete what the file lacks."""
+"""Any file to a Recording: find its reader, then complete what the file lacks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import SurefootError, unknown
+from surefoot.record.formats.registry import find_format
+from surefoot.record.formats.request import Request
 from surefoot.record.gains import find_gain
 from surefoot.record.recording import CHANNELS, FLAGS, Gains, Recording
+from surefoot.robot.orders import orders
 
 if TYPE_CHECKING:
     from surefoot.robot.spec import Robot
 
-SUFFIXES = (".npz", ".csv", ".pt")
+RATE_TOLERANCE = 0.02
 
 
 def load(
@@ -32,11 +35,18 @@ def load(
     """Read the fields a file holds, add joints and gains from the arguments or the robot, and validate."""
     if isinstance(joints, str):
         raise SurefootError(f"joints is the text {joints!r}; expected a list of joint names.")
-    fields = _read(path, _in_file(joints, rename), columns, _in_file(robot.joints if robot else None, rename))
+    columns = dict(columns or {})
+    order = columns.pop("order", None)
+    if order is not None and joints is not None:
+        raise SurefootError("both --order and --joints name the columns of the file; leave out one.")
+    listed = joints if order is None else _order(order, robot)
+    fields = _read(path, _in_file(listed, rename), columns, _in_file(robot.joints if robot else None, rename))
     _rename(path, fields, rename)
     stored = fields.get("joints")
     if stored is None:
-        fields["joints"] = _joints_for(path, fields, joints, robot)
+        fields["joints"] = _joints_for(path, fields, listed, robot)
+        if listed is None:
+            fields["notes"] = {**fields.get("notes", {}), "joint order": ", ".join(fields["joints"])}
     names = fields["joints"]
     given_gains = (("stiffness", stiffness), ("damping", damping))
     if lacking := [gain for gain, given in given_gains if given is None and fields.get(gain) is None]:
@@ -50,6 +60,7 @@ def load(
         _drop_repeated(fields)
     fields["name"] = fields.get("name") or path.stem
     recording = Recording(**fields)
+    _check_rate(recording, columns.get("rate"))
     if joints is not None and stored is not None:
         return recording.ordered_for(joints)
     return recording
@@ -74,31 +85,33 @@ def _rename(path: Path, fields: dict[str, Any], rename: Mapping[str, str]) -> No
 
 
 def _read(
-    path: Path, joints: Sequence[str] | None, columns: Mapping[str, Any] | None, known: Sequence[str] | None
+    path: Path, joints: tuple[str, ...] | None, columns: Mapping[str, Any] | None, known: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    if not path.exists():
-        raise SurefootError(f"there is no file {path}.")
-    if not path.is_file():
-        raise SurefootError(f"{path} is not a file; expected one of {', '.join(SUFFIXES)}.")
-    suffix = path.suffix.lower()
-    if columns is not None and suffix != ".csv":
-        raise SurefootError(f"--columns (columns=...) maps the columns of a .csv; {path.name} has none. Leave it out.")
+    kind = find_format(path)
     try:
-        if suffix == ".npz":
-            from surefoot.record.npz import read_npz
-
-            return read_npz(path)
-        if suffix == ".csv":
-            from surefoot.record.csv import read_csv
-
-            return read_csv(path, columns=columns, joints=joints or known)
-        if suffix == ".pt":
-            from surefoot.record.pace import read_pace
-
-            return read_pace(path)
+        return kind.read(Request(path=path, map=dict(columns or {}), joints=joints, known=known))
     except OSError as error:
         raise SurefootError(f"cannot read {path}: {error.strerror or error}.") from error
-    raise SurefootError(f"cannot read '{path.name}' as a recording; its name must end in {', '.join(SUFFIXES)}.")
+
+
+def _order(name: Any, robot: Robot | None) -> tuple[str, ...]:
+    """The joints of the robot in one of their usual orders."""
+    if robot is None:
+        raise SurefootError(f"--order {name} needs to know the robot: pass it too (robot=..., --robot NAME).")
+    known = orders(robot)
+    if name not in known:
+        raise unknown(f"order of the joints of {robot.name}", [str(name)], tuple(known))
+    return known[name]
+
+
+def _check_rate(recording: Recording, rate: Any) -> None:
+    """The rate that the user expects is the rate that the stamps have."""
+    if rate is not None and abs(recording.rate / float(rate) - 1) > RATE_TOLERANCE:
+        raise SurefootError(
+            f"{recording.name} was logged at {recording.rate:.4g} Hz, and --rate says {float(rate):g} Hz. No resampling is "
+            "needed: a fit compares at the log's own stamps, whatever the physics step. Leave out --rate to take the log as it "
+            f"is; if its stamps are wrong, correct them with --time-scale {recording.rate / float(rate):.4g}."
+        )
 
 
 def _joints_for(path: Path, fields: dict[str, Any], joints: Sequence[str] | None, robot: Robot | None) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,16 @@ def write_npz(recording: Recording, path: Path) -> Path:
     return path
 
 
-def read_npz(path: Path) -> dict[str, Any]:
-    """The fields of `Recording` that the file holds."""
-    raw = read_arrays(path)
+def is_canonical(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether an archive is meant to be a recording: by its format, or by the names that only a recording has."""
+    return bool({"format", "target", "position", "about"} & arrays.keys())
+
+
+def read_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The fields of `Recording` that the arrays of the file hold."""
+    raw = dict(arrays)
+    if "about" in raw:
+        raise SurefootError(f"{path.name} holds targets, not a recording; surefoot record plays them and records what follows.")
     if foreign := [key for key in raw if key not in ARRAYS + TEXTS]:
         raise SurefootError(
             f"{path.name} holds {', '.join(map(repr, foreign))}, which a recording does not have; valid: "

@@ -137,7 +137,7 @@ NAMES = ("flat", "paper", *SHAPES)
 def terrain(
     name: str = "flat", *, seed: int, levels: int = 10, columns: int = 2, tile: float = 8.0, cell: float = 0.05
 ) -> Terrain:
-    """ "flat"; "paper", with `columns` columns of every kind; or columns of one kind by its name."""
+    """The terrain "flat"; "paper", with `columns` columns of every kind; or columns of one kind by its name."""
     if name not in NAMES:
         raise unknown("terrain", [name], NAMES)
     if name == "flat":

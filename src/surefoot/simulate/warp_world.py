@@ -108,4 +108,5 @@ def _recorded(call: Callable[[], None]) -> Callable[[], None]:
     call()  # compiles the kernels
     with warp.ScopedCapture() as capture:
         call()
-    return lambda: warp.capture_launch(capture.graph)
+    graph: Any = capture.graph
+    return lambda: warp.capture_launch(graph)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import SurefootError
+from surefoot.record.formats.request import Request
 
 KEYS = {
     "time": "time",
@@ -94,8 +95,10 @@ def _rebuild(storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: 
     return np.lib.stride_tricks.as_strided(storage[offset:], size, steps).copy()
 
 
-def read_pace(path: Path) -> dict[str, Any]:
+def read(request: Request) -> dict[str, Any]:
     """The fields of `Recording` in the file; it has no joint names and no gains."""
+    request.allow(("rate",))
+    path = request.path
     content = _content(path)
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise SurefootError(f"{path.name} holds a {type(content).__name__}; expected {{time, des_dof_pos, dof_pos}}.")
