@@ -27,44 +27,47 @@ GROUPS = {"actor": ["policy"], "critic": ["critic"]}
 DEVICE = "cpu"
 
 
-def tensors(seen: Seen) -> TensorDict:
-    """Both observations as the networks take them: float32, one row per robot."""
-    parts = {"policy": torch.from_numpy(seen.policy).float(), "critic": torch.from_numpy(seen.critic).float()}
+def tensors(seen: Seen, columns: int | None = None) -> TensorDict:
+    """Both observations as the networks take them: float32, one row per robot; of the critic's only the first `columns`."""
+    parts = {"policy": torch.from_numpy(seen.policy).float(), "critic": torch.from_numpy(seen.critic[:, :columns]).float()}
     return TensorDict(parts, batch_size=[len(seen.policy)])
 
 
 class MirroredRollout(RolloutStorage):
     """A rollout whose mini-batches hold every sample and its mirror images.
 
-    rsl_rl mirrors each mini-batch in each epoch anew, and runs the actor once more for a loss that is only logged. Here the
-    whole rollout is mirrored once per iteration, and mini-batches are rows of it: the same samples with less work.
+    rsl_rl cuts, mirrors and copies each mini-batch in each epoch anew, and runs the actor once more for a loss that is only
+    logged. Its mini-batches are the same in every epoch, so here they are cut and mirrored once per iteration.
     """
 
-    def __init__(self, mirrors: Sequence[Mirror], robots: int, steps: int, seen: TensorDict, actions: int) -> None:
+    def __init__(self, mirrors: Sequence[Mirror], robots: int, steps: int, seen: TensorDict, actions: int, cuts: int) -> None:
         super().__init__("rl", robots, steps, seen, [actions], DEVICE)
         self.mirrors = {name: [_Image(getattr(m, name)) for m in mirrors] for name in ("policy", "critic", "action")}
         sizes = {"policy": seen["policy"].shape[1], "critic": seen["critic"].shape[1], "action": actions}
-        self.images = {k: torch.empty(1 + len(mirrors), robots * steps, size) for k, size in sizes.items()}
+        self.several = 1 + len(mirrors)
+        self.cut = {name: torch.empty(cuts, self.several, robots * steps // cuts, size) for name, size in sizes.items()}
 
     def mini_batch_generator(self, num_mini_batches: int, num_epochs: int = 8) -> Iterator[RolloutStorage.Batch]:
-        """Mini-batches of the originals; `rows` says which, for `augment_batch`."""
+        """Mini-batches of the originals; `number` says which, for `augment_batch`."""
+        size = self.cut["action"].shape[2]
+        order = torch.randperm(num_mini_batches * size).split(size)
         flat = lambda x: x.flatten(0, 1)  # noqa: E731
-        for name, own in (("policy", self.observations["policy"]), ("critic", self.observations["critic"]), ("action", self.actions)):
-            self.images[name][0] = flat(own)
-            for image, out in zip(self.mirrors[name], self.images[name][1:], strict=True):
-                image(flat(own), out)
-        size = self.num_envs * self.num_transitions_per_env // num_mini_batches
-        order = torch.randperm(num_mini_batches * size)
+        own = {"policy": self.observations["policy"], "critic": self.observations["critic"], "action": self.actions}
+        for name, values in own.items():
+            for rows, out in zip(order, self.cut[name], strict=True):
+                torch.index_select(flat(values), 0, rows, out=out[0])
+                for image, mirrored in zip(self.mirrors[name], out[1:], strict=True):
+                    image(out[0], mirrored)
         columns = {"values": self.values, "returns": self.returns, "advantages": self.advantages,
                    "old_actions_log_prob": self.actions_log_prob}  # fmt: skip
         for _ in range(num_epochs):
-            for rows in order.split(size):
+            for number, rows in enumerate(order):
                 batch = RolloutStorage.Batch(
                     observations=TensorDict({}, batch_size=[size]),
                     old_distribution_params=tuple(flat(p)[rows] for p in self.distribution_params or ()),
                     **{name: flat(column)[rows] for name, column in columns.items()},
                 )
-                batch.rows = rows  # type: ignore[attr-defined]
+                batch.number = number  # type: ignore[attr-defined]
                 yield batch
 
     # --- what PPO calls its symmetry ------------------------------------------------------------------------------------------
@@ -72,12 +75,11 @@ class MirroredRollout(RolloutStorage):
 
     def augment_batch(self, batch: Any, original_batch_size: int) -> None:
         """Fill a mini-batch with its samples and, behind them, their mirror images."""
-        several = len(self.images["action"])
-        rows = {name: images[:, batch.rows].flatten(0, 1) for name, images in self.images.items()}
-        batch.actions = rows.pop("action")
-        batch.observations = TensorDict(rows, batch_size=[several * original_batch_size])
+        parts = {name: cut[batch.number].flatten(0, 1) for name, cut in self.cut.items()}
+        batch.actions = parts.pop("action")
+        batch.observations = TensorDict(parts, batch_size=[self.several * original_batch_size])
         for name in ("old_actions_log_prob", "values", "advantages", "returns"):
-            setattr(batch, name, getattr(batch, name).repeat(several, 1))
+            setattr(batch, name, getattr(batch, name).repeat(self.several, 1))
 
     def compute_loss(self, *_: Any) -> torch.Tensor:
         """No mirror loss."""
@@ -95,13 +97,30 @@ class _Image:
         out *= self.sign
 
 
+class Exact(torch.nn.Linear):
+    """A last layer in single precision, whatever the layers before it are computed in: a probability needs its digits."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002
+        """W x + b."""
+        with torch.autocast(DEVICE, enabled=False):
+            return super().forward(input.float())
+
+
+class Network(MLPModel):
+    """rsl_rl's network with an exact last layer; the names of its weights stay."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.mlp[-1].__class__ = Exact
+
+
 def ppo(settings: LearnerSettings, seen: TensorDict, actions: int, mirrors: Sequence[Mirror]) -> PPO:
     """Fresh networks and their learner, for observations like `seen`."""
     common = {"hidden_dims": settings.hidden, "activation": "elu", "obs_normalization": True}
     spread = {"class_name": "GaussianDistribution", "init_std": settings.first_std, "std_type": "scalar"}
-    actor = MLPModel(seen, GROUPS, "actor", actions, distribution_cfg=spread, **common)
-    critic = MLPModel(seen, GROUPS, "critic", 1, **common)
-    storage = MirroredRollout(mirrors, len(seen), settings.steps, seen, actions)
+    actor = Network(seen, GROUPS, "actor", actions, distribution_cfg=spread, **common)
+    critic = Network(seen, GROUPS, "critic", 1, **common)
+    storage = MirroredRollout(mirrors, len(seen), settings.steps, seen, actions, settings.mini_batches)
     learner = PPO(
         actor, critic, storage, num_learning_epochs=settings.epochs, num_mini_batches=settings.mini_batches,
         clip_param=settings.clip, gamma=settings.discount, lam=settings.gae, value_loss_coef=settings.value_weight,

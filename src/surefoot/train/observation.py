@@ -33,3 +33,8 @@ def privileged(*, wrench: ArrayLike, friction: ArrayLike, contacts: ArrayLike, s
     """
     parts = (wrench, np.asarray(friction)[..., None], contacts, scan)
     return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=-1)
+
+
+def critic_size(joints: int, feet: int, cells: int) -> int:
+    """Length of the critic's state: the policy's observation without noise and `privileged`; 48 + 305 for a quadruped."""
+    return 12 + 3 * joints + 7 + feet + cells

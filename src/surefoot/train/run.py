@@ -22,6 +22,7 @@ from surefoot.train.course import Course
 from surefoot.train.evaluate import Evaluation, evaluate, held_commands
 from surefoot.train.learner import agree, rank, ranks
 from surefoot.train.log import Curves
+from surefoot.train.observation import critic_size
 from surefoot.train.symmetry import group, mirror
 from surefoot.train.task import Task
 from surefoot.train.train import Plan, Trained, describe, randomised
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from surefoot.train.task import Seen
 
 Array = np.ndarray
+ONE_CELL = np.zeros((1, 2))  # a height scan of flat ground, whose cells are all equal
 REASONS = ("", "interrupted", "time is over")
 
 
@@ -59,11 +61,11 @@ def cores() -> int:
     return max(1, allowed // ranks())
 
 
-def mirrors(robot: Robot, world: World) -> list[Mirror]:
-    """All mirror images that the robot has; none for a robot without mirror planes."""
+def mirrors(robot: Robot, world: World, cells: Array = SCAN) -> list[Mirror]:
+    """All mirror images that the robot has; none for a robot without mirror planes. `cells`: of the height scan."""
     found = symmetries(robot)
     feet = standing_feet(robot, world)
-    return group([mirror(plane, feet, SCAN) for plane in found])
+    return group([mirror(plane, feet, cells) for plane in found])
 
 
 def standing_feet(robot: Robot, world: World) -> Array:
@@ -85,8 +87,11 @@ class Run:
         torch.set_num_threads(cores())
         seed = plan.seed * 1000 + rank()
         task = new_task(robot, dynamics, plan, robots=plan.learner.robots, seed=seed)
-        images = mirrors(robot, task.world) if plan.learner.mirrored else []
-        self.training = Training(task, plan.learner, images, seed=seed)
+        pruned = plan.learner.prune and task.world.terrain.flat
+        cells = ONE_CELL if pruned else SCAN
+        images = mirrors(robot, task.world, cells) if plan.learner.mirrored else []
+        columns = critic_size(robot.n, len(task.world.feet), len(cells))
+        self.training = Training(task, plan.learner, images, seed=seed, columns=columns)
         if ranks() > 1:
             self.training.ppo.broadcast_parameters()
         self.images = 1 + len(images)

@@ -55,13 +55,17 @@ class Tally:
 class Training:
     """A task, a learner, and how far they have come."""
 
-    def __init__(self, task: Task, settings: LearnerSettings, mirrors: Sequence[Mirror], *, seed: int) -> None:
+    def __init__(
+        self, task: Task, settings: LearnerSettings, mirrors: Sequence[Mirror], *, seed: int, columns: int | None = None
+    ) -> None:
+        """Begin. The critic takes the first `columns` of its state, or all of it."""
         torch.manual_seed(seed)
         torch.set_float32_matmul_precision(settings.matmul)
         self.task, self.settings = task, settings
         self.iteration = 0  # t: finished iterations
         self.samples = 0  # control steps of all robots so far
-        self.seen = tensors(task.reset())
+        self.columns = columns
+        self.seen = tensors(task.reset(), columns)
         task.age[:] = task.chance.rng.integers(0, task.last, task.robots)  # or all episodes would end together
         self.ppo = ppo(settings, self.seen, task.robot.n, mirrors)
 
@@ -77,7 +81,7 @@ class Training:
                 actions = self.ppo.act(self.seen)
                 command = self.task.command.copy()
                 outcome = self.task.step(actions.numpy())
-                self.seen = tensors(outcome.seen)
+                self.seen = tensors(outcome.seen, self.columns)
                 tally.add(outcome, command)
                 # neither the end of the time nor a failure of the engine is the policy's doing: what was expected goes on
                 unjudged = torch.from_numpy((outcome.late | outcome.lost).astype(np.float32))
