@@ -27,7 +27,9 @@ MASS, OWN = 0.503, 1.8e-4  # of the attached mass [kg], about its centre [kg·m�
 GAINS = ((60.0, 2.0), (145.0, 5.0), (250.0, 10.0))  # P [N·m/rad], D [N·m·s/rad]
 RATIO, CONSTANT, RESISTANCE, BUS = 5.6, 0.59, 1.04, 48.0
 INDUCTANCE = RESISTANCE / (2 * np.pi * 310.0)  # the paper: f∞ = R / (2π L) is about 310 Hz
-LOOP = 2 * np.pi * 346.0  # [rad/s] the paper's measured bandwidth; ours: the PI zero cancels the winding's pole
+LOOP = (
+    2 * np.pi * 380.0
+)  # [rad/s] ours: gives the measured bandwidth of the paper, 346 Hz; the PI zero cancels the winding's pole
 VIRTUAL_INERTIA = 8.1e-3  # [kg·m²] the paper's offset with compensation
 LINKS = 1e-4  # [s] step of the load's motion
 LOG = 4e-4  # [s] the paper's 2.5 kHz
