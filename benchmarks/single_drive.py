@@ -109,7 +109,7 @@ def current(console: Console, judge: Judge) -> FrequencyResponse:
         ".1f",
         "°",
     )
-    judge("phase lag at 25 Hz", float(-np.interp(25, measured.frequency, np.degrees(measured.phase))), -np.inf, 5.5, ".1f", "°")
+    judge("phase lag at 25 Hz", float(-np.interp(25, measured.frequency, np.degrees(measured.phase))), -np.inf, 5.0, ".1f", "°")
     judge("bandwidth, -3 dB (paper: 346)", bandwidth(measured), 0.9 * 346, 1.1 * 346, ".0f", " Hz")
     judge(f"dead time in the phase slope, ±{1.96e6 * sigma:.0f} (paper: about 400)", 1e6 * slope, 350, 450, ".0f", " µs")
     console.print(f"        the closed form's own: bandwidth {bandwidth(known):.0f} Hz, slope {1e6 * dead_time(known.between(5, 300))[0]:.0f} µs; "
