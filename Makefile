@@ -1,11 +1,12 @@
 # make demo    creates .venv, installs surefoot, fits a simulated ANYmal and says where the report is
 # make test    creates .venv, installs surefoot and its tools, runs the tests
+# make docs    builds the documentation's pages into site/
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/core: pyproject.toml constraints.txt
@@ -29,6 +30,9 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+docs: $(VENV)/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(VENV)/dev
 	$(BIN)/python benchmarks/parity.py
 	$(BIN)/python benchmarks/throughput.py
@@ -36,4 +40,4 @@ bench: $(VENV)/dev
 	$(BIN)/python benchmarks/recovery.py
 
 clean:
-	rm -rf $(VENV) surefoot-demo build dist
+	rm -rf $(VENV) surefoot-demo site build dist

@@ -18,22 +18,31 @@ CORE = ("errors", "robot", "record", "simulate", "identify")  # each may import 
 MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "__init__": set(),
     "export": {*CORE, "export"},
+    "networks": {*CORE, "networks"},  # trained from recordings, started from a fit; torch stays in there
     "deploy": {"errors", "robot", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
+    "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
+    "report": {*CORE, "analyze", "report"},  # it draws what others found, and computes only what a drawing needs
     "demo": set(CORE),
-    "commands": {*CORE, "export", "deploy", "train", "analyze", "report", "demo", "commands"},
+    "commands": {*CORE, "export", "networks", "deploy", "train", "analyze", "report", "demo", "commands"},
     "cli": {"errors", "commands"},
 }
 HOME = {  # heavy libraries and the only folders that may use them
-    "torch": ("train",),
+    "torch": ("train", "networks"),
+    "rsl_rl": ("train",),
+    "tensordict": ("train",),
+    "onnx": ("train",),
+    "bayes_opt": ("identify",),
     "plotly": ("report",),
     "onnxruntime": ("deploy", "export"),
     "mujoco": ("simulate", "robot", "export", "train"),
     "llvmlite": ("simulate",),
+    "mujoco_warp": ("simulate",),
+    "warp": ("simulate",),
     "matplotlib": (),
     "numba": (),
 }
-HEAVY = ("mujoco", "llvmlite", "scipy", "numpy", "cmaes", "rich", "tyro", "torch", "plotly", "matplotlib")
+HEAVY = ("mujoco", "llvmlite", "scipy", "numpy", "cmaes", "bayes_opt", "rich", "tyro", "torch", "plotly", "matplotlib")
 
 
 def name_of(path):

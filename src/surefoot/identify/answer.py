@@ -17,6 +17,7 @@ from surefoot.identify.fit import Fit, Score
 from surefoot.identify.flags import interval, judge, misfit
 from surefoot.identify.least_squares import Solution
 from surefoot.identify.motion import bridged
+from surefoot.identify.objectives import Loss
 from surefoot.identify.problem import Linear, Problem
 from surefoot.identify.stop import Stop
 from surefoot.identify.uncertainty import Uncertainty
@@ -43,6 +44,7 @@ class Provenance:
     rollouts: int
     unknowns: Unknowns
     choice: Choice
+    loss: Loss = "position"
 
 
 def report(
@@ -52,7 +54,7 @@ def report(
     """Simulate the answer again and put everything that is known about it together."""
     robot, recordings, physics, space = problem.robot, problem.recordings, problem.physics, problem.space
     dynamics = space.decode(solution.x).lane(0)
-    flags, findings = judge(space, solution.x, sure, _scales(robot, recordings, dynamics, links))
+    flags, findings = judge(space, solution.x, sure, scales(robot, recordings, dynamics, links))
     low, high = interval(space, solution.x, sure)
     scores = [score(robot, rec, dynamics, physics, used=e) for rec, e in zip(recordings, problem.engines, strict=True)]
     kept = [score(robot, rec, dynamics, physics, choice=made.choice) for rec in held_out]
@@ -83,8 +85,10 @@ def report(
         stop=str(solution.stop),
         history=solution.history,
         versions=_versions(),
-        unknowns=_as_given(made.unknowns, problem.torque_weight),
+        unknowns=_as_given(made.unknowns, problem.torque_weight, made.loss),
         loss=around.squares / problem.samples,
+        labels=tuple(space.labels()),
+        matrix=sure.correlation,
     )
 
 
@@ -107,9 +111,10 @@ def _strong(labels: list[str], correlation: Array) -> tuple[tuple[str, str, floa
     return tuple(sorted(pairs, key=lambda pair: -abs(pair[2]))[:30])
 
 
-def _as_given(unknowns: Unknowns, torque_weight: float) -> dict[str, Any]:
+def _as_given(unknowns: Unknowns, torque_weight: float, loss: Loss) -> dict[str, Any]:
     """The user's choice, as JSON."""
     return {
+        "objective": loss,
         "torque_weight": float(torque_weight),
         "extra": list(unknowns.extra),
         "joint_delays": unknowns.joint_delays,
@@ -124,7 +129,7 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("surefoot", "mujoco", "numpy")} | {"python": platform.python_version()}
 
 
-def _scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynamics, links: Array) -> dict[str, Array]:
+def scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynamics, links: Array) -> dict[str, Array]:
     """What a parameter is measured against before its interval is called wide: the whole of which it is a part."""
     torque = np.max([asked_torque(robot, rec) for rec in recordings], axis=0)
     gain = np.max([rec.damping for rec in recordings], axis=0)
@@ -170,6 +175,10 @@ def score(
         simulated=position[0],
         no_model=position[1],
         saturated=saturated[0] / steps,
+        target=rec.target,
+        valid=np.zeros((0, 0), bool) if rec.valid is None else rec.valid,
+        stiffness=rec.stiffness,
+        damping=rec.damping,
         samples=weight.sum(0),
     )
 

@@ -32,7 +32,10 @@ PLAIN = ("_sigma", "_g")
 class Evolution:
     """Ask for a generation, tell its losses; the best point ever evaluated is kept, never the mean."""
 
-    def __init__(self, size: int, population: int, seed: int, *, mean: Array | None = None, sigma: float = SIGMA) -> None:
+    def __init__(
+        self, size: int, population: int, seed: int, *, mean: Array | None = None, sigma: float = SIGMA,
+        flat: float = FLAT,
+    ) -> None:  # fmt: skip
         if population < 4:
             raise SurefootError(f"population is {population}; a generation needs at least 4 candidates (the paper: 4096).")
         start = np.zeros(size) if mean is None else mean
@@ -41,6 +44,7 @@ class Evolution:
         self.rng = np.random.default_rng(seed)
         self.best, self.loss = start.copy(), np.inf
         self.history: list[float] = []
+        self.spread = flat  # relative spread of a generation's losses at which it counts as flat
         self.flat = False  # the last generation's losses hardly differed
 
     def ask(self) -> Array:
@@ -68,7 +72,7 @@ class Evolution:
         self.history.append(self.loss)
         worst = loss[finite].max()
         self.cma.tell([(row, float(value)) for row, value in zip(x, np.where(finite, loss, 10 * worst), strict=True)])
-        self.flat = bool(worst - loss[k] < FLAT * loss[k])
+        self.flat = bool(worst - loss[k] < self.spread * loss[k])
         return self.flat
 
     # --- stop and go on ------------------------------------------------------------------------------------------------------
@@ -122,7 +126,8 @@ def evolve(
             if keep:
                 keep()
             if tell:
-                tell(Progress(stage="cma-es", iteration=len(search.history) - 1, loss=search.loss, limit=generations))
+                done = len(search.history) - 1
+                tell(Progress(stage="cma-es", iteration=done, loss=search.loss, limit=generations, x=search.best))
         if search.flat:
             stop = Stop.SPREAD
     except KeyboardInterrupt:

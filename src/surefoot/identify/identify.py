@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from surefoot.identify.answer import Provenance, model_hash, report
 from surefoot.identify.bounds import default_bounds
 from surefoot.identify.fit import Fit
 from surefoot.identify.least_squares import Progress
+from surefoot.identify.objectives import Loss
 from surefoot.identify.problem import Problem
-from surefoot.identify.search import find
+from surefoot.identify.search import BLACK_BOX, Method, budget, find
 from surefoot.identify.stop import Stop
 from surefoot.identify.uncertainty import uncertainty
 from surefoot.identify.unknowns import Unknowns, make_space
@@ -27,57 +29,68 @@ from surefoot.simulate.inverse import link_inertia
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.replay import Choice
 
-Method = Literal["hybrid", "cmaes", "least-squares"]
-
 
 def identify(
     robot: Robot, recordings: Sequence[Recording] | Recording, *, held_out: Sequence[Recording] = (), method: Method = "hybrid",
     seed: int = 0, physics: Physics | None = None, unknowns: Unknowns | None = None, torque_weight: float = 0.0,
-    engine: Choice = "auto", population: int = 4096, generations: int = 200, max_iterations: int = 60,
-    checkpoint: str | Path | None = None, resume: bool = False, tell: Callable[[Progress], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    loss: Loss = "position", engine: Choice = "auto", population: int | None = None, generations: int | None = None,
+    max_iterations: int = 60, checkpoint: str | Path | None = None, resume: bool = False,
+    tell: Callable[[Progress], None] | None = None, say: Callable[[str], None] | None = None,
 ) -> Fit:  # fmt: skip
     """Find the joint dynamics that make the simulated robot move like the recorded one.
 
     Recordings may differ in gains and motion; they must have the same joints. `held_out` recordings are only scored. `tell`
     hears about every iteration, `say` about what the user should know. With `checkpoint` a `cmaes` search keeps its state there
-    after every generation, and `resume` goes on from it to the same result as an uninterrupted search.
+    after every generation, and `resume` goes on from it to the same result as an uninterrupted search. `loss` is what a black-box
+    method makes small (see `objectives`); `population` and `generations` are theirs too, each method's own unless given.
     """
     began = time.perf_counter()
     physics, unknowns = physics or Physics(), unknowns or Unknowns()
     recordings = [recordings] if isinstance(recordings, Recording) else list(recordings)
     recordings, held_out = _same_joints(robot, recordings, held_out)
-    _refuse(method, torque_weight, generations=generations, max_iterations=max_iterations)
+    _refuse(method, loss, torque_weight, generations=generations, max_iterations=max_iterations)
     joints = recordings[0].joints
     links = link_inertia(robot, joints)
     space = make_space(joints, recordings[0].prescribed, unknowns, default_bounds(robot, recordings, links))
     problem = Problem(robot, recordings, space, physics, torque_weight=torque_weight, choice=engine, say=say)
+    population, generations = budget(method, space.size, population, generations)
     short = None
     if method == "cmaes" and all(isinstance(e, InAir) for e in problem.engines):
         short = Problem(robot, recordings, space, physics, choice=engine, torque_weight=torque_weight, dtype="float32")
+
+    def heard(progress: Progress) -> None:
+        if tell is not None:
+            tell(progress if progress.x is None else replace(progress, dynamics=space.decode(progress.x).lane(0)))
+
     solution = find(
-        problem, method, seed=seed, tell=tell, max_iterations=max_iterations, population=population, generations=generations,
-        checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short,
-        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine),
+        problem, method, seed=seed, tell=heard if tell else None, max_iterations=max_iterations, population=population,
+        generations=generations, checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short, loss=loss,
+        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine, loss),
     )  # fmt: skip
     around = solution.around or problem.linearise(solution.x)
     if not np.isfinite(around.squares):
         raise SurefootError(str(Stop.DIVERGED))
     made = Provenance(
-        method=method, seed=seed, seconds=time.perf_counter() - began, unknowns=unknowns, choice=engine,
+        method=method, seed=seed, seconds=time.perf_counter() - began, unknowns=unknowns, choice=engine, loss=loss,
         rollouts=problem.rollouts + (short.rollouts if short else 0),
     )  # fmt: skip
     return report(problem, solution, around, uncertainty(around, int(problem.samples * len(joints))), held_out, links, made)
 
 
-def _refuse(method: str, torque_weight: float, **counts: int) -> None:
+def _refuse(method: str, loss: str, torque_weight: float, **counts: int | None) -> None:
     """Options that mean nothing."""
     if method not in get_args(Method):
         raise SurefootError(f"method is {method!r}; valid: {', '.join(get_args(Method))}.")
+    if loss not in get_args(Loss):
+        raise SurefootError(f"loss is {loss!r}; valid: {', '.join(get_args(Loss))}.")
+    if loss != "position" and method not in BLACK_BOX:
+        raise SurefootError(f"{method} minimises position errors; for the loss {loss!r} choose one of {', '.join(BLACK_BOX)}.")
+    if loss != "position" and torque_weight:
+        raise SurefootError(f"torque_weight belongs to the loss 'position'; with the loss {loss!r} leave it at 0.")
     if not (np.isfinite(torque_weight) and torque_weight >= 0):
         raise SurefootError(f"torque_weight is {torque_weight:g}; give a finite number of at least 0.")
     for name, count in counts.items():
-        if count < 1:
+        if count is not None and count < 1:
             raise SurefootError(f"{name} is {count}; give at least 1.")
 
 
@@ -103,9 +116,10 @@ def _same_joints(
 
 
 def _key(
-    robot: Robot, recordings: Sequence[Recording], physics: Physics, unknowns: Unknowns, seed: int, population: int,
-    weight: float, choice: Choice,
+    robot: Robot, recordings: Sequence[Recording], physics: Physics, unknowns: Unknowns, seed: int,
+    population: int, weight: float, choice: Choice, loss: Loss,
 ) -> str:  # fmt: skip
     """Names a search: a saved one is continued only by the same."""
-    text = repr((model_hash(robot), choice, [rec.hash for rec in recordings], physics, unknowns, seed, population, weight))
+    parts = (model_hash(robot), choice, [rec.hash for rec in recordings], physics, unknowns, seed, population, weight, loss)
+    text = repr(parts)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

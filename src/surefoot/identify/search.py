@@ -1,9 +1,13 @@
-"""The three ways to find the parameters.
+"""The ways to find the parameters.
 
 `least-squares`  from the first guess of `seed` to the nearest minimum.
 `hybrid`         the same from several guesses; where the answer leaves a joint badly explained, a short CMA-ES over each branch
                  at a few delays looks elsewhere, and least squares finishes from there. The better of the two is kept.
 `cmaes`          the paper's protocol: one large CMA-ES over everything.
+`cmaes-small`    the same search at the library's own population, 4 + 3 ln d.
+`random`, `bayesian`   to compare with.
+
+The last four take any loss of `objectives`.
 """
 
 from __future__ import annotations
@@ -11,28 +15,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from surefoot.identify.blackbox import bayesian, random_search
 from surefoot.identify.evolution import Evolution, evolve
 from surefoot.identify.least_squares import Progress, Solution, least_squares
 from surefoot.identify.motion import bridged
+from surefoot.identify.objectives import Loss, objective
 from surefoot.identify.problem import Problem
 from surefoot.identify.seed import seeds
 from surefoot.identify.stop import Stop
 
 Array = np.ndarray
 Tell = Callable[[Progress], None] | None
+Method = Literal["hybrid", "cmaes", "least-squares", "cmaes-small", "random", "bayesian"]
+BLACK_BOX = ("cmaes", "cmaes-small", "random", "bayesian")  # searches that only ask for a number: they take any loss
+BUDGET = {"cmaes": (4096, 200), "random": (4096, 10), "bayesian": (32, 100)}  # (population, generations) unless asked for
+SMALL = 2000, 1e-4  # generations of `cmaes-small`, and the spread of a generation's losses at which it stops
 POORLY = 0.3  # share of a joint's motion left unexplained that makes `hybrid` look elsewhere
 POPULATION, GENERATIONS, DELAYS = 16, 30, 4  # of the short global stage
 
 
-def find(problem: Problem, method: str, *, seed: int, tell: Tell = None, max_iterations: int = 60, population: int = 4096,
-         generations: int = 200, checkpoint: Path | None = None, resume: bool = False, key: str = "",
-         short: Problem | None = None) -> Solution:  # fmt: skip
+def budget(method: str, size: int, population: int | None, generations: int | None) -> tuple[int, int]:
+    """Candidates per generation and limit of generations of a black-box search, as asked for or the method's own."""
+    own = BUDGET.get(method, (4 + int(3 * np.log(size)), SMALL[0]))
+    return own[0] if population is None else population, own[1] if generations is None else generations
+
+
+def find(problem: Problem, method: str, *, seed: int, tell: Tell = None, max_iterations: int = 60, population: int | None = None,
+         generations: int | None = None, checkpoint: Path | None = None, resume: bool = False, key: str = "",
+         short: Problem | None = None, loss: Loss = "position") -> Solution:  # fmt: skip
     """Search with one of the methods; `short` is the same problem in single precision for the paper's population."""
-    if method == "cmaes":
-        return _paper(short or problem, seed, tell, population, generations, checkpoint, resume, key)
+    if method in BLACK_BOX:
+        count, limit = budget(method, problem.space.size, population, generations)
+        value = _objective(problem, short or problem, loss, seed)
+        if method == "cmaes":
+            return _paper(value, problem.space.size, seed, tell, count, limit, checkpoint, resume, key)
+        if method == "cmaes-small":
+            small = Evolution(problem.space.size, count, seed, flat=SMALL[1])
+            return evolve(value, small, generations=limit, tell=tell)
+        search = random_search if method == "random" else bayesian
+        return search(value, problem.space.size, seed, population=count, generations=limit, tell=tell)
     guesses = _guesses(problem)
     losses = problem.loss(guesses)
     start = guesses[int(np.argmin(losses))]
@@ -129,10 +154,18 @@ def _islands(problem: Problem) -> tuple[list[Array], list[Array]]:
     return joints, variables
 
 
-def _paper(problem: Problem, seed: int, tell: Tell, population: int, generations: int, checkpoint: Path | None, resume: bool,
-           key: str) -> Solution:  # fmt: skip
-    search = Evolution(problem.space.size, population, seed)
+def _objective(problem: Problem, short: Problem, loss: Loss, seed: int) -> Callable[[Array], Array]:
+    """The loss of that name; `fisher` takes its weights at the best of the first guesses, in double precision."""
+    if loss != "fisher":
+        return objective(short, loss, seed=seed)
+    guesses = _guesses(problem)
+    return objective(problem, loss, around=guesses[int(np.argmin(problem.loss(guesses)))])
+
+
+def _paper(loss: Callable[[Array], Array], size: int, seed: int, tell: Tell, population: int, generations: int,
+           checkpoint: Path | None, resume: bool, key: str) -> Solution:  # fmt: skip
+    search = Evolution(size, population, seed)
     if resume and checkpoint is not None and checkpoint.is_file():
         search.load(checkpoint, key)
     keep = None if checkpoint is None else lambda: search.save(checkpoint, key)
-    return evolve(problem.loss, search, generations=generations, tell=tell, keep=keep)
+    return evolve(loss, search, generations=generations, tell=tell, keep=keep)

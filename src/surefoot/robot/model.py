@@ -19,7 +19,7 @@ class ModelText:
 
     name: str
     canonical: str  # MJCF: fixed base, no shapes, no actuators (see robot/canonical.py)
-    scene: str  # MJCF with shapes, or ""
+    scene: str  # MJCF or URDF with shapes, or ""
     joints: tuple[str, ...]
     kinds: tuple[str, ...]  # "hinge" or "slide"
     lower: Array  # [rad], -inf: none

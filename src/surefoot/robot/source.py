@@ -7,10 +7,11 @@ from typing import Any
 
 from surefoot.errors import SurefootError
 from surefoot.robot import urdf
+from surefoot.robot.shapes import urdf_scene
 
 
 def compile_source(source: str | Path) -> tuple[Any, str, str, list[str]]:
-    """The compiled model, its text with shapes ("" for a URDF), its name, and a note for each repair."""
+    """The compiled model, its text with shapes, its name, and a note for each repair."""
     import mujoco
 
     text, path = _text_of(source)
@@ -22,7 +23,7 @@ def compile_source(source: str | Path) -> tuple[Any, str, str, list[str]]:
         raise SurefootError(f"{where} is not XML: {error}. Expected an MJCF or URDF file.") from None
     scene = ""
     if root.tag == "robot":
-        text, notes = _prepared(root, where)
+        text, notes, scene = *_prepared(root, where), urdf_scene(text, path)
     elif root.tag != "mujoco":
         raise SurefootError(f"{where} starts with <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF).")
 

@@ -74,6 +74,7 @@ class Compiled:
         address = self._engine.get_function_address("step")
         if not address:
             raise RuntimeError("no such function")
+        self.address = address
         self.call = SIGNATURE(address)
 
 

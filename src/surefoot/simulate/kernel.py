@@ -59,7 +59,7 @@ def build(branch: Branch, features: Features, *, lanes: int, dtype: str, gravity
     scratch = max(1, CHUNK * n * columns)
     text = "\n".join(
         [
-            _intrinsics(lanes, dtype),
+            intrinsics(lanes, dtype),
             f"define void @step({ARGUMENTS}) #0 {{",
             "entry:",
             f"  %scratch = alloca [{scratch} x {trace.type}], align 64",
@@ -74,7 +74,8 @@ def build(branch: Branch, features: Features, *, lanes: int, dtype: str, gravity
     return KernelSource(text=text, numbers=np.array(trace.table or [0.0]))
 
 
-def _intrinsics(lanes: int, dtype: str) -> str:
+def intrinsics(lanes: int, dtype: str) -> str:
+    """Declarations of the LLVM functions that traced code may call."""
     kind, suffix = f"<{lanes} x {dtype}>", f"v{lanes}f{64 if dtype == 'double' else 32}"
     lines = [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("fabs", "rint")]
     lines += [f"declare {kind} @llvm.{name}.{suffix}({kind}, {kind})" for name in ("minnum", "maxnum")]

@@ -1,0 +1,169 @@
+"""Targets to recordings: record, recover, and serve, which puts a virtual robot behind a UDP port."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from surefoot.commands.common import Name, console, following, writable
+from surefoot.commands.hardware import Place, open_hardware
+from surefoot.commands.options import load_robot
+from surefoot.errors import SurefootError
+
+if TYPE_CHECKING:
+    from surefoot.record import Recording
+    from surefoot.robot.hardware import Hardware, State
+
+File = Annotated[Path, tyro.conf.Positional]
+
+
+def record(
+    robot: Name, targets: File, out: Path, hardware: str, rate: float = 400.0, place: Place | None = None,
+    reveal: Path | None = None,
+) -> int:  # fmt: skip
+    """Play targets on a machine and record what its encoders say.
+
+    The joints go gently to the first target, rest there for a second, and are damped at the end, whatever happens.
+
+    Args:
+        robot: a bundled name, a robot.toml, an MJCF or a URDF file.
+        targets: what to play, .npz, .csv or .mcap, as surefoot excite writes it; its gains are set first.
+        out: the recording, .npz; OUT.journal beside it grows while the robot moves, and is gone when all went well.
+        hardware: virtual:SEED, udp:HOST:PORT, or package.module:Class of your own (docs/hardware.md).
+        rate: of a virtual robot's log and commands [Hz].
+        place: where a virtual robot is; default: on a stand that gives, or fixed where its model has no free base.
+        reveal: write what a virtual robot hides to this file (JSON).
+
+    """
+    from surefoot.commands import terminal
+    from surefoot.record.recorder import CutShort
+    from surefoot.record.recorder import record as play
+    from surefoot.record.targets import Targets
+
+    if out.suffix != ".npz":
+        raise SurefootError(f"--out is {out}; a recording's name must end in .npz.")
+    writable(out.parent, out.name)
+    machine, motion = load_robot(robot), Targets.load(targets)
+    device = open_hardware(hardware, machine, rate=rate, place=place)
+    if reveal is not None:
+        _reveal(device, reveal, hardware)
+    journal = out.with_name(out.name + ".journal")
+    begin = time.perf_counter()
+    try:
+        with terminal.progress(console()) as bar:
+            task = bar.add_task("recording", total=None, note="")
+            shown = 0.0
+
+            def tell(stage: str, done: float, total: float) -> None:
+                nonlocal shown
+                if time.perf_counter() - shown > 0.1:
+                    shown = time.perf_counter()
+                    bar.update(task, description=stage, completed=round(done), total=round(total), note="s")
+
+            taken = play(device, motion, journal=journal, name=out.stem, tell=tell)
+    except CutShort as cut:
+        raise SurefootError(f"{cut} {_keep(cut.recording, out, journal)}") from None
+    taken.save(out)
+    journal.unlink(missing_ok=True)
+    _say(taken, out, time.perf_counter() - begin, device)
+    following(f"surefoot check {shlex.join([robot, str(out)])}")
+    return 0
+
+
+def recover(journal: File, out: Path) -> int:
+    """Make a recording of the journal that an interrupted surefoot record left behind.
+
+    Args:
+        journal: OUT.journal.
+        out: the recording, .npz.
+
+    """
+    from surefoot.record.journal import recover as read
+
+    saved = read(journal)
+    saved.save(out)
+    console().print(f"wrote {out}: {len(saved.time)} samples of {saved.n} joints, {saved.duration:.2f} s", markup=False)
+    return 0
+
+
+def serve(
+    robot: Name, hardware: str, port: int, host: str = "127.0.0.1", rate: float = 400.0, place: Place | None = None,
+    watchdog: float = 0.05, seconds: float = float("inf"), loss: float = 0.0, late: float = 0.0, lateness: float = 0.01,
+    cut: float = float("inf"), log: Path | None = None,
+) -> int:  # fmt: skip
+    """Put a machine behind a UDP port, in real time: surefoot record ROBOT ... --hardware udp:HOST:PORT.
+
+    Args:
+        robot: a bundled name, a robot.toml, an MJCF or a URDF file.
+        hardware: virtual:SEED, or package.module:Class of your own.
+        port: where to listen; 0: any free port.
+        host: address to listen at; 0.0.0.0 for all.
+        rate: of a virtual robot's states [Hz].
+        place: where a virtual robot is.
+        watchdog: commands that stay away for longer than this make it damp its joints [s].
+        seconds: how long to serve.
+        loss: share of the datagrams that this end drops on purpose.
+        late: share of the datagrams that this end holds back on purpose.
+        lateness: for how long [s].
+        cut: pull the cable so long after the first command [s].
+        log: CSV file of every state: time, whether damped, speed of the fastest joint (its true one, where it is known).
+
+    """
+    from surefoot.simulate.virtual.server import Faults, Server
+
+    machine = load_robot(robot)
+    device = open_hardware(hardware, machine, rate=rate, place=place)
+    lines: list[str] = []
+
+    def watch(state: State, damped: bool) -> None:
+        truth = getattr(device, "truth", None)
+        speed = truth()["joint_velocity"] if truth is not None else state.velocity
+        lines.append(f"{state.time:.6f},{int(damped)},{max(map(abs, speed)):.6g}\n")
+
+    server = Server(device, host, port, watchdog=watchdog, faults=Faults(loss=loss, late=late, lateness=lateness, cut=cut),
+                    watch=watch if log is not None else None)  # fmt: skip
+    print(f"{machine.name} ({hardware}) listens at {host}:{server.port}; stop it with Ctrl-C", flush=True)
+    try:
+        server.run(seconds=seconds)
+    except KeyboardInterrupt:
+        print("stopped; the joints were damped")
+    finally:
+        if log is not None:
+            log.write_text("time,damped,fastest\n" + "".join(lines), encoding="utf-8")
+    if server.slips:
+        console().print(f"{server.slips} periods began late: this computer was busy")
+    return 0
+
+
+# --- what these commands share ----------------------------------------------------------------------------------------------
+def _reveal(device: Hardware, path: Path, hardware: str) -> None:
+    from surefoot.simulate.virtual.hardware import VirtualHardware
+
+    if not isinstance(device, VirtualHardware):
+        raise SurefootError(f"--reveal shows what a virtual robot hides; {hardware} keeps its secrets. Leave it out.")
+    device.machine.reveal(path, device.robot, device.period)
+
+
+def _keep(taken: Recording | None, out: Path, journal: Path) -> str:
+    """Save what there is of a recording that was cut short; what became of it, in a sentence."""
+    if taken is None:
+        journal.unlink(missing_ok=True)
+        return "Nothing was written."
+    taken.save(out)
+    journal.unlink(missing_ok=True)
+    return f"What was recorded until then is in {out}."
+
+
+def _say(taken: Recording, out: Path, seconds: float, device: Hardware) -> None:
+    what = f"{len(taken.time)} samples of {taken.n} joints, {taken.duration:.2f} s at {taken.rate:.4g} Hz"
+    console().print(f"wrote {out}: {what}, in {seconds:.1f} s", markup=False, soft_wrap=True)
+    missing = round(taken.duration / device.period) + 1 - len(taken.time)
+    if missing > 0:
+        console().print(f"{missing} states never came; the recording has gaps there", markup=False)
+    link = getattr(device, "link", None)
+    if link is not None:
+        console().print(f"link: {link()}", markup=False, soft_wrap=True)
