@@ -84,9 +84,11 @@ def current(console: Console, judge: Judge) -> FrequencyResponse:
     judge.most("phase lag at 25 Hz", float(-np.interp(25, h.frequency, np.degrees(h.phase))), 5.0, "°")
     judge.between("bandwidth, -3 dB (paper: 346)", bandwidth(h), 311, 381, " Hz", ".0f")
     judge.between("dead time in the phase slope (paper: about 400)", 1e6 * slope, 350, 450, " µs", ".0f")
-    own = f"{bandwidth(model):.0f} Hz and {1e6 * dead_time(model.between(5, 300))[0]:.0f} µs"
-    console.print(f"        (± {1.96e6 * sigma:.0f} µs.) The closed form alone has {own}: it knows neither the inverter's voltage error nor "
-                  "that the back-EMF is fed forward late.")  # fmt: skip
+    console.print(
+        f"        (± {1.96e6 * sigma:.0f} µs.) The closed form alone has {bandwidth(model):.0f} Hz and "
+        f"{1e6 * dead_time(model.between(5, 300))[0]:.0f} µs: it knows neither\n        the inverter's voltage error "
+        "nor that the back-EMF is fed forward late."
+    )
     return h
 
 
@@ -109,8 +111,10 @@ def mechanical(console: Console, judge: Judge, runs: Sequence[Run]) -> None:
         judge.most(f"inertia, {group}: standard deviation over the gains", 100 * spread(mine), SPREAD[group], " %")
     offsets = 1e3 * np.array([r.offset for r in pick(runs, compensation=True)])
     mean, sigma = float(offsets.mean()), float(offsets.std(ddof=1))
-    console.print(f"compensation, 15 runs: offset {mean:.2f} ± {sigma:.2f} · 10⁻³ kg·m²; the paper's is 8.1, and so is the acceleration "
-                  "feedback of the virtual firmware")  # fmt: skip
+    console.print(
+        f"compensation, 15 runs: offset {mean:.2f} ± {sigma:.2f} · 10⁻³ kg·m²; the paper's is 8.1, and so is the acceleration "
+        "feedback of the virtual firmware"
+    )
     judge.most("offset with compensation: standard deviation over the mean", 100 * sigma / mean, 10.0, " %", ".1f")
     judge.between("offset with compensation: mean over the firmware's", 1e-3 * mean / VIRTUAL_INERTIA, 0.9, 1.1, "", ".3f")
 
