@@ -51,9 +51,13 @@ class UdpHardware:
         self._lost = self._late = 0
         self._times: list[float] = []
         self._queue: list[Datagram] = []
-        answer = self._ask(Kind.HELLO, Kind.WELCOME)
-        about = read_welcome(answer)
+        try:
+            about = read_welcome(self._ask(Kind.HELLO, Kind.WELCOME))
+        except LinkLost:
+            self._socket.close()
+            raise
         if about is None:
+            self._socket.close()
             raise SurefootError(f"what answers at {host}:{port} does not say which joints it has; is it a surefoot server?")
         self.joints: tuple[str, ...] = tuple(about["joints"])
         self.period = float(about["period"])

@@ -51,7 +51,7 @@ class Motion:
     thigh_contact: Array  # bool, shape (N, S, F)
     shank_contact: Array  # bool, shape (N, S, F)
     trunk_contact: Array  # bool, shape (N, S)
-    diverged: Array  # bool, shape (N,): the engine lost this robot. It stands at the home pose again; its rows here are 0
+    diverged: Array  # bool, shape (N,): the engine lost this robot. It is at its last start again; its rows here are 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,9 +78,7 @@ class World(Protocol):
     stand_height: float  # of the base link's origin above flat ground with the joints at the robot's posture [m]
     terrain: Terrain
     friction: Array  # of each robot's ground [-], shape (N,); write it at any time
-    wrench: (
-        Array  # force [N] and moment [N·m] on each base, at its centre of mass, in the world, shape (N, 6); write it at any time
-    )
+    wrench: Array  # force [N] and moment [N·m] on each base's centre of mass, in the world, shape (N, 6); write it at any time
     diverged: int  # how often the engine has lost a robot so far
 
     def reset(self, which: Array, start: Start) -> None:

@@ -39,14 +39,16 @@ class Machine:
 
         Delay: of the path, and what the current loop takes, dead time + 1/ω_c with ω_c = K_p / L. There is no exact value: the
         machine has more to it than 4n+1 numbers. `period` is that of the commands.
+        Armature: rotor, virtual inertia, and (k r)² / K_i for the back-EMF that is not fed forward.
         """
         d = self.drives
         loop = d.dead_time + float(np.mean(d.inductance / d.current_gain))
         mean_wait = self.path.delay + self.path.jitter + self.path.loss * period
         aid = float(d.compensation)
+        late = (1 - d.emf_aid) * (d.torque_constant * d.ratio(robot.posture)) ** 2 / np.maximum(d.current_integral, 1e-9)
         return JointDynamics(
             joints=d.joints,
-            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia,
+            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia + late,
             damping=d.damping,
             friction=np.maximum(d.friction - aid * d.friction_aid, 0.0),
             bias=d.bias,
@@ -110,7 +112,7 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         cogging=gravity_scale * draw(0.02, 0.1), cogging_lobes=np.rint(draw(60, 200)), cogging_phase=draw(0, 2 * np.pi),
         spring=spring, damper=2 * draw(0.05, 0.1) * np.sqrt(stiff * armature * link / (armature + link)),
         backlash=free * draw(0, 1e-3),
-        bias=draw(-0.02, 0.02), resolution=2 * np.pi / 2 ** rng.integers(15, 18), velocity_cutoff=draw(60, 120),
+        bias=draw(-0.02, 0.02), resolution=np.full(robot.n, 2 * np.pi / 2 ** rng.integers(15, 18)), velocity_cutoff=draw(60, 120),
         compensation=bool(rng.random() < 0.5), virtual_inertia=armature * draw(0.05, 0.2),
         friction_aid=known.friction * draw(0.1, 0.4), cogging_aid=draw(0.3, 0.8), compensation_cutoff=draw(40, 80),
         dead_time=5e-5 * rng.integers(2, 6),
