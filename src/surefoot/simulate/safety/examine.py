@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.record.targets import Targets
+from surefoot.robot.canonical import set_range
 from surefoot.robot.drive import gear_ratio, torque_bounds
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
@@ -103,7 +104,7 @@ def examine(
 def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics) -> tuple[Array, Array]:
     """Encoder positions and the torques that the drives were asked for, unlimited, each of shape (L, T, n)."""
     blank = at_rest(targets)
-    position, _, _ = engine(robot, blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
+    position, _, _ = engine(_unstopped(robot), blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
     with np.errstate(invalid="ignore", over="ignore"):
         v = np.gradient(position, targets.time, axis=1)
         wanted = np.stack([_late(targets, targets.target, float(d)) for d in ahead.candidates.delay[:, 0]]) - position
@@ -113,6 +114,14 @@ def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics)
         if targets.feedforward is not None:
             wanted += targets.feedforward
     return position, wanted
+
+
+def _unstopped(robot: Robot) -> Robot:
+    """The robot without the stops at its joint limits: how far beyond them would it go?"""
+    model = robot.model
+    for joint in robot.joints:
+        model = set_range(model, joint, -np.inf, np.inf)
+    return robot.replace(model=model)
 
 
 def _late(targets: Targets, values: Array, delay: float) -> Array:

@@ -112,4 +112,4 @@ class Shapes:
         return self._apart(a, b) <= NEXT
 
     def _name(self, body: int) -> str:
-        return self.model.body(body).name or ("the base" if body == 0 else f"body {body}")
+        return "the base" if body == 0 else self.model.body(body).name or f"body {body}"
