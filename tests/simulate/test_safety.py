@@ -12,7 +12,7 @@ from surefoot.simulate.safety.shapes import Shapes
 
 ANYMAL = Robot.load("anymal")
 PENDULUM = Robot.load(
-    "<mujoco><worldbody><body pos='0 0 1'><joint name='swing' axis='0 1 0' range='-1 1'/>"
+    "<mujoco><worldbody><body pos='0 0 1'><joint name='swing' axis='0 1 0' range='-57.3 57.3'/>"
     "<inertial pos='0 0 -0.5' mass='2' diaginertia='1e-3 1e-3 1e-3'/></body></worldbody></mujoco>"
 ).with_gains(60, 6)
 FREE = PENDULUM.replace(lower=np.array([-np.inf]), upper=np.array([np.inf]))
