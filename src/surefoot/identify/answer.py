@@ -87,6 +87,8 @@ def report(
         versions=_versions(),
         unknowns=_as_given(made.unknowns, problem.torque_weight, made.loss),
         loss=around.squares / problem.samples,
+        labels=tuple(space.labels()),
+        matrix=sure.correlation,
     )
 
 
@@ -173,6 +175,10 @@ def score(
         simulated=position[0],
         no_model=position[1],
         saturated=saturated[0] / steps,
+        target=rec.target,
+        valid=np.zeros((0, 0), bool) if rec.valid is None else rec.valid,
+        stiffness=rec.stiffness,
+        damping=rec.damping,
         samples=weight.sum(0),
     )
 

@@ -35,7 +35,7 @@ def seeds(robot: Robot, recordings: Sequence[Recording], space: Space, physics: 
     found = []
     for delay in np.linspace(shortest, min(longest, shortest + 0.03), delays):
         parts = [balance(robot, rec, ready, float(delay)) for rec, ready in zip(recordings, prepared, strict=True)]
-        dynamics, misfit = _regress(recordings[0].joints, parts, float(delay), physics)
+        dynamics, misfit = regress(recordings[0].joints, parts, float(delay), physics)
         found.append((misfit, space.encode(dynamics)))
     return np.array([x for _, x in sorted(found, key=lambda pair: pair[0])])
 
@@ -63,7 +63,7 @@ def balance(robot: Robot, rec: Recording, ready: tuple[Array, ...], delay: float
     return v, a, np.where(usable, torque - links, np.nan), np.broadcast_to(rec.stiffness, v.shape)
 
 
-def _regress(
+def regress(
     joints: tuple[str, ...], parts: list[tuple[Array, ...]], delay: float, physics: Physics
 ) -> tuple[JointDynamics, float]:
     """Non-negative least squares, joint by joint; the misfit is relative to each joint's torque."""

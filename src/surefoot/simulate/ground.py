@@ -39,7 +39,7 @@ class Ground:
     base: int  # body
     feet: tuple[str, ...]
     shapes: Array  # geoms of the robot that touch the ground
-    sensors: dict[str, Array]  # columns of sensordata by name: com, foot_position, foot_velocity, foot, thigh, shank, trunk
+    sensors: dict[str, Array]  # columns of sensordata by name: com, foot, foot_position, foot_velocity, foot_force, thigh0, ...
     mass: float  # [kg]
     stand_height: float  # of the base above flat ground at the posture [m]
 
@@ -82,7 +82,7 @@ def _base(spec: Any, robot: Robot) -> Any:
     carriers = [body for body in spec.worldbody.bodies if body.find_all("joint")]
     if len(carriers) != 1:
         raise SurefootError(
-            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries them all."
+            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries all."
         )
     return carriers[0]
 
@@ -189,7 +189,7 @@ def _legs(spec: Any, robot: Robot) -> list[_Leg]:
         legs.append(_Leg(foot=name(shapes[0]), shank=tuple(map(name, shapes[1:])), thigh=tuple(map(name, thigh))))
     if not legs or not height > 0:
         raise SurefootError(
-            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape."
+            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each leg a collision shape."
         )
     for leg in legs:
         foot = spec.geom(leg.foot)
@@ -237,8 +237,9 @@ def _sense(spec: Any, base: Any, legs: Sequence[_Leg]) -> None:
         common = {"objtype": objects.mjOBJ_GEOM, "objname": foot.name}
         spec.add_sensor(name=f"foot_position{i}", type=types.mjSENS_FRAMEPOS, **common)
         spec.add_sensor(name=f"foot_velocity{i}", type=types.mjSENS_FRAMELINVEL, **common)
-        load = [(1 << int(bit.mjCONDATA_FOUND)) | (1 << int(bit.mjCONDATA_FORCE)), 3, 1]  # 3: the net force, in the world
-        spec.add_sensor(name=f"foot{i}", type=types.mjSENS_CONTACT, intprm=load, **common)
+        touch, net_force = [1 << int(bit.mjCONDATA_FOUND), 0, 1], [1 << int(bit.mjCONDATA_FORCE), 3, 1]
+        spec.add_sensor(name=f"foot{i}", type=types.mjSENS_CONTACT, intprm=touch, **common)
+        spec.add_sensor(name=f"foot_force{i}", type=types.mjSENS_CONTACT, intprm=net_force, **common)
     feet = {leg.foot for leg in legs}
     part = {g: f"shank{i}" for i, leg in enumerate(legs) for g in leg.shank}
     part |= {g: f"thigh{i}" for i, leg in enumerate(legs) for g in leg.thigh}
@@ -254,7 +255,18 @@ def _floor(spec: Any, terrain: Terrain, *, touch: bool) -> None:
     """A plane, or the terrain's height field."""
     import mujoco
 
-    look = {"rgba": [0.45, 0.5, 0.55, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
+    checks = {"rgb1": [0.55, 0.58, 0.6], "rgb2": [0.42, 0.45, 0.48], "width": 128, "height": 128}
+    spec.add_texture(
+        name=GROUND, type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, **checks
+    )  # fmt: skip
+    spec.add_texture(
+        name="surefoot_sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.75, 0.85, 0.95], rgb2=[0.95, 0.97, 1.0], width=64, height=384,
+    )  # fmt: skip
+    paint = spec.add_material(name=GROUND, texrepeat=[1, 1], texuniform=True)
+    paint.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = GROUND
+    spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.4, -1.0], castshadow=True)
+    look = {"material": GROUND, "rgba": [1.0, 1.0, 1.0, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
     meet = {"contype": 0, "conaffinity": int(touch), "name": GROUND}
     if terrain.flat:
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], **look, **meet)
@@ -305,10 +317,10 @@ def _compiled(spec: Any, robot: Robot, base: Any, root: str, legs: Sequence[_Leg
 
 
 def _columns(m: Any, legs: int) -> dict[str, Array]:
-    """Columns of sensordata: com (3,), foot_position, foot_velocity (F, 3), foot (F, 4), and lists for thigh, shank and trunk."""
+    """Columns of sensordata: com (3,), foot (F,), foot_position, foot_velocity, foot_force (F, 3), lists for the other parts."""
     at = {m.sensor(s).name: np.arange(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]) for s in range(m.nsensor)}
     group = lambda part: np.array([c[0] for name, c in at.items() if name.startswith(part + "_")], dtype=int)  # noqa: E731
     each = lambda part: np.stack([at[f"{part}{i}"] for i in range(legs)])  # noqa: E731
-    rows = {part: each(part) for part in ("foot_position", "foot_velocity", "foot")}
+    rows = {part: each(part) for part in ("foot_position", "foot_velocity", "foot_force")}
     sides = {f"{part}{i}": group(f"{part}{i}") for part in ("thigh", "shank") for i in range(legs)}
-    return {"com": at["com"], **rows, **sides, "trunk": group("trunk")}
+    return {"com": at["com"], "foot": each("foot")[:, 0], **rows, **sides, "trunk": group("trunk")}

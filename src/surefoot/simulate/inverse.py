@@ -1,4 +1,4 @@
-"""Inverse dynamics along a measured motion: the torque that the bare links need, by MuJoCo."""
+"""Inverse dynamics along a measured motion: the torque that the bare links need, and their inertia, by MuJoCo."""
 
 from __future__ import annotations
 
@@ -31,18 +31,24 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
 
 
 def mass_matrix(robot: Robot, joints: Sequence[str], q: Array | None = None) -> Array:
-    """M(q) of the links alone at joint positions [kg·m²], shape (n, n); without q at the reference posture of the model."""
+    """M(q) of the links alone [kg·m²], shape (..., n, n) for q of shape (..., n); without q at the reference of the model."""
     import mujoco
 
     model = hung_model(robot, joints, Physics())
     model.dof_armature[:] = 0.0
     order, data, mass = hung_order(model, joints), mujoco.MjData(model), np.zeros((model.nv, model.nv))
     data.qpos[:] = model.qpos0
-    if q is not None:
-        data.qpos[order] = q
-    mujoco.mj_forward(model, data)
-    mujoco.mj_fullM(model, data, mass)
-    return mass[np.ix_(order, order)]
+    at = np.asarray(data.qpos[order] if q is None else q, dtype=float)
+    n = at.shape[-1]
+    out = np.empty((at.size // n, n, n))
+    for row, posture in zip(out, at.reshape(-1, n), strict=True):
+        data.qpos[order] = posture
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_fullM(model, data, mass)
+        row[:] = mass[np.ix_(order, order)]
+    return out.reshape(*at.shape, n)
 
 
 def link_inertia(robot: Robot, joints: Sequence[str]) -> Array:

@@ -64,7 +64,7 @@ class Reference:
         schedule, n = self.schedule, self.recording.n
         model = self._with(dynamics)
         data = mujoco.MjData(model)
-        drive = _Drive(self, dynamics)
+        drive = self.drive(dynamics)
         data.qpos[self.order] = schedule.start_position + (dynamics.bias if self.physics.bias_form == "encoder" else 0.0)
         data.qvel[self.order] = schedule.start_velocity
         position, torque = np.empty((len(self.recording.time), n)), np.empty((len(self.recording.time), n))
@@ -89,6 +89,10 @@ class Reference:
         position[:, given] = self.recording.position[:, given]
         torque[:, given] = 0.0
         return position, torque, drive.saturated
+
+    def drive(self, dynamics: JointDynamics) -> ReplayedDrives:
+        """What turns the command into torque, made anew for every candidate."""
+        return ReplayedDrives(self, dynamics)
 
     def _with(self, dynamics: JointDynamics) -> Any:
         """The model with a candidate's numbers in it, compiled so that MuJoCo's own constants follow, and one motor a joint."""
@@ -127,7 +131,7 @@ class Reference:
             model.dof_frictionloss[self.order] = np.where(self.schedule.given, 0.0, dynamics.friction + rise)
 
 
-class _Drive:
+class ReplayedDrives:
     """The drives as MuJoCo actuators: what depends on q and q̇ at this instant is theirs, the rest is their control."""
 
     def __init__(self, reference: Reference, dynamics: JointDynamics) -> None:

@@ -46,6 +46,12 @@ class Body:
             raise SurefootError("a robot on a stand needs the stand's stiffness: stand=Stand(...), or place='fixed'.")
         self.reset()
 
+    def weigh(self, armature: Array) -> None:
+        """Tell MuJoCo what the rotors weigh [kg·m²]: it scales dry friction by it, and would leave it out of balanced links."""
+        self.model.dof_simplenum[:] = self.model.body_simple[:] = 0  # a link balanced about its joint has a constant mass matrix
+        self.model.dof_armature[self._dof] = armature
+        self._mujoco.mj_setConst(self.model, self._mujoco.MjData(self.model))
+
     # --- motion ------------------------------------------------------------------------------------------------------------
     @property
     def position(self) -> Array:

@@ -28,7 +28,7 @@ class VirtualHardware:
 
     def __init__(
         self, robot: Robot, machine: Machine | int, *, place: Place | None = None, period: float = 0.0025,
-        engine: Engine = "kernel",
+        timestep: float = TIMESTEP, engine: Engine = "kernel",
     ) -> None:  # fmt: skip
         """A machine, or the seed that draws one; on its stand unless a place is given (fixed where its base cannot move)."""
         machine = machine if isinstance(machine, Machine) else hidden_machine(robot, machine)
@@ -36,7 +36,7 @@ class VirtualHardware:
         self.robot, self.machine, self.period = robot, machine, period
         self.joints = robot.joints
         drives = machine.drives
-        self._turns = max(1, round(period / TIMESTEP))  # of the links in one period
+        self._turns = max(1, round(period / timestep))  # of the links in one period
         step = period / self._turns
         self._steps = max(1, round(step / drives.step))  # of the electrics in one of those
         if abs(self._steps * drives.step - step) > 1e-9 * step:
@@ -47,6 +47,7 @@ class VirtualHardware:
         self._step = step
         self.body = Body(robot, place, timestep=step, stand=machine.stand)
         self.motors = Motors(drives, self.body.position, engine)
+        self.body.weigh(self.motors.armature())
         self.bus = Bus(machine.battery)
         self._wire = Wire(machine.path, seed=machine.seed)
         self._noise = np.random.default_rng([machine.seed, 21])

@@ -1,0 +1,7 @@
+"""Numbers to one HTML page that needs no network: what a fit says, drawn so that it can be judged at a glance."""
+
+from surefoot.report.fit import fit_content
+from surefoot.report.fits import fits_content
+from surefoot.report.page import html, write
+
+__all__ = ["fit_content", "fits_content", "html", "write"]
