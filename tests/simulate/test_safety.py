@@ -168,4 +168,4 @@ def test_the_largest_safe_motion_is_safe_and_not_much_smaller_than_it_must_be():
 
 def test_where_no_amplitude_is_safe_the_reason_is_said():
     with pytest.raises(SurefootError, match="no amplitude of this chirp is safe for anymal"):
-        largest_safe(ANYMAL, recipe(ANYMAL, duration=3.0, centre={"LF_HAA": -0.3}), coarse=True)
+        largest_safe(ANYMAL, recipe(ANYMAL, duration=3.0, centre={"LF_HAA": -0.3}))

@@ -195,12 +195,13 @@ def _links(
     robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float, period: float
 ) -> tuple[list[Breach], str]:  # fmt: skip
     """The first time that two links come too near, and what was looked at."""
+    unchecked = f"distances between links were NOT checked: the shapes of {robot.name} are not known"
     if not robot.scene:
-        return [], (
-            f"distances between links were NOT checked: the shapes of {robot.name} are not known (those of a URDF are not read; "
-            "give an MJCF with its geoms)."
-        )
-    watched = Shapes(robot, margin)
+        return [], f"{unchecked} (give an MJCF with its geoms, or a URDF beside its meshes)."
+    try:
+        watched = Shapes(robot, margin)
+    except ValueError as error:  # a file that the scene refers to is not there
+        return [], f"{unchecked} ({' '.join(str(error).split())})."
     if watched.count < 2:
         return [], f"distances between links were NOT checked: the model of {robot.name} has no shapes that collide."
     told = f"{watched.count} shapes, all pairs of links that are not neighbours, at least {1e3 * margin:g} mm apart"
@@ -213,8 +214,8 @@ def _links(
                 f"come within {deep:.0f} mm" if deep > 0 else f"collide, {-deep:.0f} mm deep"
             )
             remedy = (
-                f"Make --amplitude of {', '.join(near.joints)} smaller, or hold the legs apart with --centre; without "
-                "--amplitude the largest safe ones are found."
+                f"Make --amplitude of {', '.join(near.joints)} smaller, hold the links apart with --centre, or accept "
+                "less with --link-margin; without --amplitude the largest safe ones are found."
             )
             time, excess = float(targets.time[near.sample * thin]), 1 + (margin - near.distance) / margin
             return [_breach("links", near.joint, time, name, fact, remedy, excess=excess, joints=near.joints)], told + "."
