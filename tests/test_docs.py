@@ -133,6 +133,13 @@ def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
 
 
+def test_planning_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The motion that the page plans is written."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "planning.md", capsys)
+    assert (tmp_path / "targets.npz").is_file()
+
+
 def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Four robots stand, as the page says."""
     monkeypatch.chdir(tmp_path)
