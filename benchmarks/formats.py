@@ -72,10 +72,8 @@ def main() -> int:
     robot = Robot.load(options.robot)
     rec = sample(robot, options.seed)
     fields = ("position", "target", "time")
-    references = {  # formats without velocity start the replay from the positions alone
-        channels: identify(robot, [rec if channels else rec.replace(velocity=None, torque=None)], seed=0)
-        for channels in (True, False)
-    }
+    bare = rec.replace(velocity=None, torque=None)  # what PACE files and LeRobot datasets hold less
+    references = {has_velocity: identify(robot, [rec if has_velocity else bare], seed=0) for has_velocity in (True, False)}
     table = Table(title=f"{rec.n} joints, {len(rec.time)} samples; target: the same fit to {TARGET:g} (relative)")
     for name in ("format", "written by", "size [MB]", "convert [s]", "numbers", "fit differs by", "target"):
         table.add_column(name, justify="left" if name in ("format", "written by") else "right")

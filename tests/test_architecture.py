@@ -37,6 +37,8 @@ HOME = {  # heavy libraries and the only folders that may use them
     "onnxruntime": ("deploy", "export"),
     "mujoco": ("simulate", "robot", "export", "train"),
     "llvmlite": ("simulate",),
+    "mujoco_warp": ("simulate",),
+    "warp": ("simulate",),
     "matplotlib": (),
     "numba": (),
 }

@@ -115,6 +115,19 @@ def test_your_robot_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert (tmp_path / "chirp.npz").is_file()
 
 
+def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The practice robot is recorded and fitted, and the machine that the page shows is one."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "hardware.md", capsys)
+    assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four robots stand, as the page says."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "world.md", capsys)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example runs from start to end and prints what it found."""
@@ -189,7 +202,7 @@ def options() -> set[str]:
     import io
 
     found: set[str] = set()
-    for name in ("robots", "convert", "check", "identify", "validate", "compare", "demo", "export"):
+    for name in cli.COMMANDS:
         with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit):
             cli.main([name, "--help"])
         found |= set(re.findall(r"--[a-z][a-z-]+", out.getvalue()))

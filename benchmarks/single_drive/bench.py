@@ -1,7 +1,7 @@
 """The bench: one Tytan hip drive on a frame, its shaft vertical, five loads, three gain sets, two firmware modes.
 
-Numbers are the paper's where it gives them; the comment says so where they are ours. The drive is virtual hardware, and has more to
-it than the fitted model: a current loop, an inverter, friction that falls with speed and grows with load, cogging, an encoder.
+Numbers are the paper's where it gives them; the comment says so where they are ours. The drive is virtual hardware, and has
+more to it than the fitted model: a current loop, an inverter, friction that falls with speed and grows with load, cogging, an encoder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ MASS, OWN = 0.503, 1.8e-4  # of the attached mass [kg], about its centre [kg·m�
 GAINS = ((60.0, 2.0), (145.0, 5.0), (250.0, 10.0))  # P [N·m/rad], D [N·m·s/rad]
 RATIO, CONSTANT, RESISTANCE, BUS = 5.6, 0.59, 1.04, 48.0
 INDUCTANCE = RESISTANCE / (2 * np.pi * 310.0)  # the paper: f∞ = R / (2π L) is about 310 Hz
-LOOP = 2 * np.pi * 346.0  # [rad/s] the paper's measured bandwidth; ours: the PI zero cancels the winding's pole
+LOOP = (
+    2 * np.pi * 380.0
+)  # [rad/s] ours: gives the measured bandwidth of the paper, 346 Hz; the PI zero cancels the winding's pole
 VIRTUAL_INERTIA = 8.1e-3  # [kg·m²] the paper's offset with compensation
 LINKS = 1e-4  # [s] step of the load's motion
 LOG = 4e-4  # [s] the paper's 2.5 kHz
@@ -114,8 +116,8 @@ def current_chirp(*, seconds: float, amplitude: float = 2.0, low: float = 1.0, h
 def current_model(frequency: np.ndarray, dead_time: float | None = None) -> np.ndarray:
     """The analytical H_i of the drive; its back-EMF is fed forward, so the rotor counts as locked.
 
-    Dead time of the loop: its own, and half an electrical step for which a voltage is held. Outside of the loop: half a sample
-    for which the logged command is held.
+    Dead time of the loop: its own, and half an electrical step for which a voltage is held. Outside of the loop: a logged
+    command lasts longer than a step, so that the loop sees it late by half of the difference.
     """
     d = machine(compensation=False).drives
     inside = d.dead_time + d.step / 2 if dead_time is None else dead_time
@@ -123,4 +125,4 @@ def current_model(frequency: np.ndarray, dead_time: float | None = None) -> np.n
         frequency, resistance=RESISTANCE, inductance=INDUCTANCE, proportional=float(d.current_gain[0]),
         integral=float(d.current_integral[0]), dead_time=inside,
     )  # fmt: skip
-    return loop * np.exp(-2j * np.pi * frequency * 0.5 / RATE) * np.sinc(frequency / RATE)
+    return loop * np.exp(-2j * np.pi * frequency * (1 / RATE - d.step) / 2)

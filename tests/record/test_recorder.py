@@ -24,24 +24,30 @@ class Puppet:
         self.closed = False
 
     def stamp(self):
+        """The machine's clock [s]."""
         return self.turn * self.period
 
     def set_gains(self, stiffness, damping):
+        """Note them."""
         self.gains = (stiffness, damping)
 
     def read(self):
+        """One period later."""
         self.turn += 1
         torque = np.full(2, float(self.turn)) if self.torque else None
         return State(time=self.stamp(), position=self.position, velocity=np.zeros(2), torque=torque)
 
     def write(self, command):
+        """Obey at once."""
         self.said.append(command)
         self.position = command.target
 
     def damp(self):
+        """Note it."""
         self.said.append("damp")
 
     def close(self):
+        """Note it."""
         self.said.append("close")
         self.closed = True
 
@@ -115,6 +121,7 @@ class Repeating(Puppet):
     """Says everything twice, and leaves out every tenth state."""
 
     def stamp(self):
+        """The machine's clock [s]."""
         whole = self.turn // 2
         return (whole + whole // 10) * self.period
 
@@ -134,6 +141,7 @@ class Failing(Puppet):
         self.error, self.turns = error, turns
 
     def read(self):
+        """One period later."""
         if self.turn >= self.turns:
             raise self.error
         return super().read()
@@ -165,6 +173,7 @@ class Backwards(Puppet):
     """Its clock runs back after a while."""
 
     def stamp(self):
+        """The machine's clock [s]."""
         return super().stamp() if self.turn < 900 else 0.1
 
 
@@ -172,6 +181,7 @@ class Stuck(Puppet):
     """Its clock stands still."""
 
     def stamp(self):
+        """The machine's clock [s]."""
         return 1.0
 
 
@@ -179,6 +189,7 @@ class Blind(Puppet):
     """Has lost an encoder."""
 
     def read(self):
+        """One period later."""
         self.position = np.array([0.0, np.nan])
         return super().read()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from surefoot import SurefootError
 from surefoot.simulate.virtual.drives import Drives, Motors
 
@@ -34,8 +35,10 @@ def random_drives(seed, n=5):
     return drives(
         n, blanking=draw(0, 1), damping=draw(0, 5), friction=draw(0, 1), load_friction=draw(0, 0.05), breakaway=draw(0, 0.5),
         cogging=draw(0, 0.3), cogging_lobes=draw(50, 200), cogging_phase=draw(0, 6),
-        spring=np.where(rng.random(n) < 0.5, np.inf, 2000.0), damper=draw(0, 1), bias=draw(-0.1, 0.1), resolution=draw(1e-5, 1e-3),
-        on_rotor=rng.integers(0, 2, n), emf_aid=draw(0, 1), velocity_cutoff=draw(30, 200), compensation=True, virtual_inertia=draw(0, 0.01),
+        spring=np.where(rng.random(n) < 0.5, np.inf, 2000.0), damper=draw(0, 1), bias=draw(-0.1, 0.1),
+        resolution=draw(1e-5, 1e-3),
+        on_rotor=rng.integers(0, 2, n), emf_aid=draw(0, 1), velocity_cutoff=draw(30, 200), compensation=True,
+        virtual_inertia=draw(0, 0.01),
         friction_aid=draw(0, 0.5), cogging_aid=draw(0, 1), dead_time=5e-5 * int(rng.integers(0, 5)),
     )  # fmt: skip
 

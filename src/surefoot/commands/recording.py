@@ -159,8 +159,8 @@ def _keep(taken: Recording | None, out: Path, journal: Path) -> str:
 
 
 def _say(taken: Recording, out: Path, seconds: float, device: Hardware) -> None:
-    line = f"wrote {out}: {len(taken.time)} samples of {taken.n} joints, {taken.duration:.2f} s at {taken.rate:.4g} Hz, in {seconds:.1f} s"
-    console().print(line, markup=False, soft_wrap=True)
+    what = f"{len(taken.time)} samples of {taken.n} joints, {taken.duration:.2f} s at {taken.rate:.4g} Hz"
+    console().print(f"wrote {out}: {what}, in {seconds:.1f} s", markup=False, soft_wrap=True)
     missing = round(taken.duration / device.period) + 1 - len(taken.time)
     if missing > 0:
         console().print(f"{missing} states never came; the recording has gaps there", markup=False)

@@ -112,7 +112,7 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         cogging=gravity_scale * draw(0.02, 0.1), cogging_lobes=np.rint(draw(60, 200)), cogging_phase=draw(0, 2 * np.pi),
         spring=spring, damper=2 * draw(0.05, 0.1) * np.sqrt(stiff * armature * link / (armature + link)),
         backlash=free * draw(0, 1e-3),
-        bias=draw(-0.02, 0.02), resolution=2 * np.pi / 2 ** rng.integers(15, 18), velocity_cutoff=draw(60, 120),
+        bias=draw(-0.02, 0.02), resolution=np.full(robot.n, 2 * np.pi / 2 ** rng.integers(15, 18)), velocity_cutoff=draw(60, 120),
         compensation=bool(rng.random() < 0.5), virtual_inertia=armature * draw(0.05, 0.2),
         friction_aid=known.friction * draw(0.1, 0.4), cogging_aid=draw(0.3, 0.8), compensation_cutoff=draw(40, 80),
         dead_time=5e-5 * rng.integers(2, 6),

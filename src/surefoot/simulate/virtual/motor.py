@@ -104,11 +104,20 @@ class Arithmetic(Protocol):
 class _Numbers:
     """The arithmetic of NumPy arrays."""
 
-    divide = staticmethod(np.divide)
-    clip = staticmethod(np.clip)
-    absolute = staticmethod(np.abs)
-    nearest = staticmethod(np.rint)
-    sine = staticmethod(np.sin)
+    def divide(self, a: Any, b: Any) -> Any:
+        return np.divide(a, b)
+
+    def clip(self, x: Any, low: Any, high: Any) -> Any:
+        return np.clip(x, low, high)
+
+    def absolute(self, x: Any) -> Any:
+        return np.abs(x)
+
+    def nearest(self, x: Any) -> Any:
+        return np.rint(x)
+
+    def sine(self, x: Any) -> Any:
+        return np.sin(x)
 
 
 NUMBERS: Arithmetic = _Numbers()
