@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.commands.common import Files, console
-from surefoot.commands.options import World, load_robot, unknowns, warn
+from surefoot.commands.options import World, unknowns, warn
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ def _labels(folders: list[Path]) -> list[str]:
 def robot_of(fit: Fit, name: str = "") -> Robot | None:
     """The robot that was fitted, or None with a note when it is not where it was and no other is named."""
     from surefoot.identify.answer import model_hash
+    from surefoot.robot import Robot
 
     try:
-        machine = load_robot(name or fit.source)
+        machine = Robot.load(name or fit.source)
     except SurefootError as error:
         if name:
             raise

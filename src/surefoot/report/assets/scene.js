@@ -43,6 +43,8 @@ function poses(links, at) {
   return out;
 }
 
+window.surefoot.poses = poses;
+
 /** Over the measured robot the simulated one is drawn this thin: its core, which leaves the measured hull where they differ. */
 const CORE = 0.4;
 

@@ -27,7 +27,7 @@ function fitsSourcesSection(content) {
 /** Stage, loss and the best numbers so far; the server's events fill it. */
 function liveSection(content) {
   const plot = new Plot({ label: "loss over the search", height: 240, x: { label: "iteration", least: 1 }, y: { log: true, label: "loss [rad²]" }, lines: [] });
-  const bar = h("progress", { max: 1, value: 0, "aria-label": "progress" }), note = h("p", { class: "readout", id: "live" }, "waiting for the first iteration"), table = h("div", { class: "scroll" });
+  const bar = h("progress", { max: 1, value: 0, "aria-label": "progress" }), note = h("p", { class: "readout", id: "told" }, "waiting for the first iteration"), table = h("div", { class: "scroll" });
   content.view = { plot, bar, note, table };
   return section("live", "The search", "Updates by itself while the search runs. When it has ended, the whole report takes this page's place.", bar, note, plot.box, table);
 }
