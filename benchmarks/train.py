@@ -39,8 +39,8 @@ def train(name: str, seed: int, options: argparse.Namespace) -> Path:
     if (out / "training.json").exists():
         return out
     robot = str(go2(options.out)) if name == "go2" else name
-    command = ["train", robot, "--dynamics", "robot", "--preset", "laptop", "--minutes", f"{options.minutes:g}", "--seed", str(seed),
-               "--terrain", options.terrain, "--iterations", str(options.iterations), "--out", str(out)]  # fmt: skip
+    command = ["train", robot, "--dynamics", "robot", "--preset", "laptop", "--minutes", f"{options.minutes:g}"]
+    command += ["--seed", str(seed), "--terrain", options.terrain, "--iterations", str(options.iterations), "--out", str(out)]
     console.print(f"surefoot {' '.join(command)}", markup=False, soft_wrap=True)
     subprocess.run([sys.executable, "-m", "surefoot.cli", *command], check=True)
     return out
@@ -55,11 +55,12 @@ def row(name: str, seed: int, out: Path, flat: bool) -> tuple[list[str], bool]:
         and marks["yaw_error"] < GOOD["yaw_error"]
         and 1 - marks["standing"] <= GOOD["falls"]
     )
+    seconds, samples = record["seconds"], record["samples"]
+    passed = ", ".join(f"{kind} {level}" for kind, level in record["passed"].items())
     cells = [
-        name, str(seed), f"{record['seconds'] / 60:.1f}", f"{record['samples'] / 1e6:.2f}", f"{record['samples'] / record['seconds']:.0f}",
-        str(record["iteration"]), f"{marks['velocity_error']:.3f}", f"{marks['yaw_error']:.3f}", f"{100 * marks['standing']:.1f}",
-        f"{marks['power']:.0f}", f"{marks['cot']:.2f}", str(record["lost"]),
-        ", ".join(f"{kind} {level}" for kind, level in record["passed"].items()) if not flat else "met" if good else "MISSED",
+        name, str(seed), f"{seconds / 60:.1f}", f"{samples / 1e6:.2f}", f"{samples / seconds:.0f}", str(record["iteration"]),
+        f"{marks['velocity_error']:.3f}", f"{marks['yaw_error']:.3f}", f"{100 * marks['standing']:.1f}", f"{marks['power']:.0f}",
+        f"{marks['cot']:.2f}", str(record["lost"]), ("met" if good else "MISSED") if flat else passed,
     ]  # fmt: skip
     return cells, good
 
