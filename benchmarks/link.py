@@ -82,6 +82,7 @@ def main() -> None:
     table = Table(title="the end")
     for name in ("what", "value", "target", ""):
         table.add_column(name)
+    barks = int(np.count_nonzero(np.diff(damped) > 0))
     rows = [
         (
             "recording on disk",
