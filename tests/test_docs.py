@@ -115,11 +115,29 @@ def test_your_robot_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert (tmp_path / "chirp.npz").is_file()
 
 
+def test_single_drive_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page's code finds by Bode plot what the bundled drive weighs, and the paper's numbers."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "single-drive.md", capsys)
+    out = capsys.readouterr().out
+    assert float(re.findall(r"inertia (\S+) ±", out)[0]) == pytest.approx(0.0629, rel=0.05)
+    assert "0.0165 + 0.0463 = 0.0629 kg·m²" in out
+    assert "310 Hz" in out
+    assert "0.0085 ± 0.0028" in out
+
+
 def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The practice robot is recorded and fitted, and the machine that the page shows is one."""
     monkeypatch.chdir(tmp_path)
     play(ROOT / "docs" / "hardware.md", capsys)
     assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_planning_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The motion that the page plans is written."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "planning.md", capsys)
+    assert (tmp_path / "targets.npz").is_file()
 
 
 def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
 """The bench: one Tytan hip drive on a frame, its shaft vertical, five loads, three gain sets, two firmware modes.
 
 Numbers are the paper's where it gives them; the comment says so where they are ours. The drive is virtual hardware, and has
-more to it than the fitted model: a current loop, an inverter, friction that falls with speed and grows with load, cogging, an encoder.
+more to it than the fitted model: a current loop, an inverter, friction that falls with speed and grows with load, cogging,
+an encoder.
 """
 
 from __future__ import annotations

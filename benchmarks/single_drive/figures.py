@@ -9,15 +9,14 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (after the choice of a backend that needs no screen)
+import matplotlib.pyplot as plt
 
 from single_drive.bench import BUS, CONSTANT, GAINS, INDUCTANCE, INTERFACE, LOADS, MASS, OUTPUT, OWN, RESISTANCE, current_model
-from single_drive.study import Run, pick
+from single_drive.study import Run, outer_model, pick
 from surefoot.analyze import (
     FrequencyResponse,
     StandingLeg,
     inertia_at_radius,
-    joint_transfer,
     torque_bandwidth,
     winding_bandwidth,
 )
@@ -114,14 +113,6 @@ def outer_loop(runs: Sequence[Run]) -> plt.Figure:
     axes[1].set_xticks([0.3, 0.5, 1, 2, 5, 10], ["0.3", "0.5", "1", "2", "5", "10"])
     axes[1].minorticks_off()
     return figure
-
-
-def outer_model(run: Run, f: np.ndarray) -> np.ndarray:
-    """H_q with what was identified from a run; friction has no place in it."""
-    return joint_transfer(
-        f, inertia=run.inertia, viscous=float(run.dynamics.damping[0]), stiffness=run.gains[0], damping=run.gains[1],
-        delay=float(run.dynamics.delay[0]),
-    )  # fmt: skip
 
 
 def voltage() -> plt.Figure:

@@ -11,10 +11,11 @@ import numpy as np
 
 from single_drive.bench import GAINS, LOADS, Load, loaded, machine, mechanical
 from surefoot import JointDynamics, Physics, Recording, Unknowns, identify
-from surefoot.analyze import FrequencyResponse, joint_response
+from surefoot.analyze import FrequencyResponse, joint_response, joint_transfer
 
 PHYSICS = Physics(timestep=5e-5, delay_on="torque")  # the electrical step; what is late is the current loop: delay on the torque
 BAND = (0.3, 10.0)  # [Hz]
+AMPLITUDE = 0.15  # [rad]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +57,10 @@ def unknowns(*, delay: bool) -> Unknowns:
     return Unknowns(extra=("cutoff",), fixed=fixed if delay else fixed | {"delay": 0.0})
 
 
-def one(case: tuple[Load, tuple[float, float], bool, float, float]) -> Run:
+def one(case: tuple[Load, tuple[float, float], bool, float]) -> Run:
     """Record and identify one case."""
-    load, gains, compensation, seconds, amplitude = case
-    recording: Recording = mechanical(load, gains, compensation=compensation, seconds=seconds, amplitude=amplitude)
+    load, gains, compensation, seconds = case
+    recording: Recording = mechanical(load, gains, compensation=compensation, seconds=seconds, amplitude=AMPLITUDE)
     robot = loaded(load)
     fit = identify(robot, [recording], physics=PHYSICS, unknowns=unknowns(delay=True))
     three = identify(robot, [recording], physics=PHYSICS, unknowns=unknowns(delay=False))
@@ -70,11 +71,19 @@ def one(case: tuple[Load, tuple[float, float], bool, float, float]) -> Run:
     )  # fmt: skip
 
 
-def study(*, seconds: float, amplitude: float) -> list[Run]:
+def study(*, seconds: float) -> list[Run]:
     """All five loads under three gain sets in both firmware modes."""
-    cases = [(load, gains, mode, seconds, amplitude) for mode in (False, True) for load in LOADS for gains in GAINS]
+    cases = [(load, gains, mode, seconds) for mode in (False, True) for load in LOADS for gains in GAINS]
     with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
         return list(pool.map(one, cases))
+
+
+def outer_model(run: Run, f: np.ndarray) -> np.ndarray:
+    """H_q with what was identified from a run; friction has no place in it."""
+    return joint_transfer(
+        f, inertia=run.inertia, viscous=float(run.dynamics.damping[0]), stiffness=run.gains[0], damping=run.gains[1],
+        delay=float(run.dynamics.delay[0]),
+    )  # fmt: skip
 
 
 def pick(runs: Sequence[Run], **wanted: object) -> list[Run]:
