@@ -188,8 +188,8 @@ def _links(
     """The first time that two links come too near, and what was looked at."""
     if not robot.scene:
         return [], (
-            f"distances between links were NOT checked: the shapes of {robot.name} are not known (those of a URDF are not read; "
-            "give an MJCF with its geoms)."
+            f"distances between links were NOT checked: the shapes of {robot.name} are not known; "
+            "give an MJCF with its geoms or a URDF with its collision shapes."
         )
     watched = Shapes(robot, margin)
     if watched.count < 2:
