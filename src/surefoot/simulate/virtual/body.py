@@ -129,6 +129,11 @@ class Body:
                 names.add(self.model.body(int(pair.max())).name)
         return np.array(sorted(names), dtype=np.str_)
 
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """The links that are feet, in the order of their legs; none where the base is fixed."""
+        return () if self._ground is None else self._ground.feet
+
     # --- stand and ground -----------------------------------------------------------------------------------------------------
     def _hang(self, stand: Stand) -> None:
         """Spring and damper of the stand, about the pose in which the base is now; the stand carries the weight."""

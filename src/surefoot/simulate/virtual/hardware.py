@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,19 @@ class VirtualHardware:
         return self._elapsed * self._step
 
     def truth(self) -> dict[str, Array]:
-        """True joint motion and base motion, for evaluation: `joint_position`, `joint_velocity`, and those of `Body.base`."""
-        return {"joint_position": self.body.position, "joint_velocity": self.body.velocity, **self.body.base()}
+        """True joint motion, base motion and contacts of the feet, for evaluation.
+
+        `joint_position`, `joint_velocity`, those of `Body.base`, and `contact`, 0 or 1 for each of `body.feet`.
+        """
+        moving = {"joint_position": self.body.position, "joint_velocity": self.body.velocity, **self.body.base()}
+        if self.body.place == "ground":
+            touching = set(self.body.contacts())
+            moving["contact"] = np.array([float(foot in touching) for foot in self.body.feet])
+        return moving
+
+    def sag(self, share: float) -> None:
+        """From now on the battery has only a share of its voltage: a fault, on purpose."""
+        self.bus.battery = dataclasses.replace(self.machine.battery, voltage=share * self.machine.battery.voltage)
 
     def keep_accounts(self) -> Ledger:
         """Book from now on where every joule goes; costs a little time."""
