@@ -133,7 +133,7 @@ def test_a_robot_that_stands_runs_no_laps():
         run_down([Stretch(charge=0.5, power=300.0, speed=-0.1)], capacity=900.0)
     with pytest.raises(SurefootError, match="at least one"):
         run_down([], capacity=900.0)
-    with pytest.raises(SurefootError, match="go from 0.1 to 0.5"):
+    with pytest.raises(SurefootError, match=r"go from 0\.1 to 0\.5"):
         run_down([Stretch(charge=0.5, power=300.0, speed=1.0)], capacity=900.0, start=0.1, floor=0.5)
 
 

@@ -1,6 +1,6 @@
 """A user's own battery log: time, voltage and current, and how far the robot came. Units are read from the header and checked.
 
-time [s], voltage [V], current [A], distance [m]
+A header may be: time [s], voltage [V], current [A], distance [m].
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class BatteryLog:
         power = -power if flip_current else power
         if not power.mean() > 0:
             raise SurefootError(
-                f"{path.name}: the battery gains energy ({power.mean():.4g} W on average). If this log counts a discharge negative, "
-                "pass --flip-current."
+                f"{path.name}: the battery gains energy ({power.mean():.4g} W on average). If this log counts a discharge "
+                "negative, pass --flip-current."
             )
         units = tuple(f"{name} taken as {kind} in {unit or next(iter(KINDS[kind][1]))}" for kind, (name, unit) in found.items())
         return cls(
@@ -146,8 +146,11 @@ def _si(where: str, kind: str, name: str, unit: str, values: Array) -> Array:
     """A column in SI; a size that cannot be is refused with the unit that it may have."""
     _, units, most = KINDS[kind]
     out = np.asarray(values, float) * (units[unit] if unit else 1.0)
-    size = float(np.nanmax(np.abs(out), initial=0.0))
-    if size > most * (1 + 1e-9) or float(np.nanmedian(np.abs(out))) < LEAST.get(kind, 0.0):
+    there = np.abs(out[np.isfinite(out)])
+    if not there.size:
+        return out
+    size = float(there.max())
+    if size > most * (1 + 1e-9) or float(np.median(there)) < LEAST.get(kind, 0.0):
         said = f"in {unit}" if unit else "without a unit"
         names = ", ".join(f"{name.split(' [')[0]} [{u}]" for u in units)
         raise SurefootError(

@@ -91,8 +91,8 @@ def standby(robot: Robot) -> tuple[float, float]:
     """P_off and P_rest of a robot [W], as its robot.toml says."""
     if missing := [name for name in ("off", "rest") if name not in robot.battery]:
         raise SurefootError(
-            f"{robot.name}: what it draws at rest is not known ({' and '.join(missing)}). Give off and rest [W] under [battery] in "
-            "its robot.toml, or measure them with --off and --rest."
+            f"{robot.name}: what it draws at rest is not known ({' and '.join(missing)}). Give off and rest [W] under "
+            "[battery] in its robot.toml, or measure them with --off and --rest."
         )
     return robot.battery["off"], robot.battery["rest"]
 

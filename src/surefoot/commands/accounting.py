@@ -103,8 +103,8 @@ def _way(walk: BatteryLog, distance: float | None) -> float:
         return distance
     if walk.distance is None:
         raise SurefootError(
-            f"{walk.name} says nothing of the way: pass --distance in metres, or add a column distance [m], speed [m/s], or x [m] "
-            "and y [m]."
+            f"{walk.name} says nothing of the way: pass --distance in metres, or add a column distance [m], speed [m/s], or "
+            "x [m] and y [m]."
         )
     return float(walk.distance[-1])
 
@@ -116,8 +116,8 @@ def account(walk: BatteryLog, way: float, parts: Transport) -> Table:
     table = Table(title=f"{walk.name}: {way:.0f} m in {walk.duration / 60:.1f} min, {way / walk.duration:.3f} m/s")
     for head in ("", "\\[Wh]", "\\[W]", "cost of transport", "share"):
         table.add_column(head, justify="left" if not head else "right")
-    rows = (("electronics (CoE)", parts.electronics), ("drives, idle (CoD)", parts.drives), ("locomotion (CoL)", parts.locomotion),
-            ("whole (CoT)", parts.total))  # fmt: skip
+    rows = (("electronics (CoE)", parts.electronics), ("drives, idle (CoD)", parts.drives),
+            ("locomotion (CoL)", parts.locomotion), ("whole (CoT)", parts.total))  # fmt: skip
     for name, cost in rows:
         share = cost / parts.total
         table.add_row(
