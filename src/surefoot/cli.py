@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import tyro
 
+from surefoot.commands.accounting import energy
 from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "export": export,
     "train": train,
     "play": play,
+    "energy": energy,
     "demo": demo,
 }
 
