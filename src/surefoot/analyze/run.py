@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -182,7 +183,7 @@ def _calmed(down: NDArray[np.bool_], shortest: int) -> NDArray[np.bool_]:
     """The same without spells that are too short: they are given to what came before."""
     edges = np.flatnonzero(np.diff(down.astype(int))) + 1
     out = down.copy()
-    for begin, end in zip(edges, [*edges[1:], len(down)], strict=bool(len(edges))):
+    for begin, end in pairwise([*edges, len(down)]):
         if end - begin < shortest:
             out[begin:end] = out[begin - 1]
     return out
@@ -205,8 +206,7 @@ def _steps(run: Run, moving: Array, stride: float) -> list[Step]:
     earlier = np.vstack([np.zeros(3), command[:-1]])
     changes = np.flatnonzero((command != earlier).any(axis=1))
     found = []
-    ends = np.append(changes[1:], len(rows))
-    for begin, end in zip(changes, ends, strict=True):
+    for begin, end in pairwise([*changes, len(rows)]):
         for k in np.flatnonzero(command[begin] != earlier[begin]):
             before, after = float(earlier[begin, k]), float(command[begin, k])
             share = (smooth[begin:end, k] - before) / (after - before)
