@@ -36,7 +36,7 @@ def virtual(text: str, robot: Robot, *, rate: float, place: Place | None) -> Any
     from surefoot.simulate.virtual.hardware import VirtualHardware
 
     _, _, seed = text.partition(":")
-    if seed and not seed.isdecimal() or text.endswith(":"):
+    if text != "virtual" and not seed.isdecimal():
         raise SurefootError(f"--hardware is {text!r}; the seed of a virtual robot is a whole number, for example virtual:7.")
     if not 0 < rate <= 20000:
         raise SurefootError(f"--rate is {rate:g} Hz; expected a number above 0 and at most 20000, for example 400.")
