@@ -189,7 +189,7 @@ def options() -> set[str]:
     import io
 
     found: set[str] = set()
-    for name in ("robots", "check", "identify", "validate", "compare", "demo", "export"):
+    for name in cli.COMMANDS:
         with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit):
             cli.main([name, "--help"])
         found |= set(re.findall(r"--[a-z][a-z-]+", out.getvalue()))

@@ -227,8 +227,10 @@ def spread(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
 
 
 def response(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
-    """H_q(s) = e^(−s T_d) P / (I s² + (d + D) s + P) of the first joint: what a randomisation covers, what the fit leaves open, and
-    the hidden machine's measured response. I is the armature and the links' inertia."""
+    """H_q(s) = e^(−s T_d) P / (I s² + (d + D) s + P) of the first joint, I the armature and the links' inertia.
+
+    What a randomisation covers, what the fit leaves open, and the hidden machine's measured response.
+    """
     chosen = pick(answers, FIT)
     assert chosen is not None
     assert chosen[1].fit is not None

@@ -9,6 +9,7 @@ import tyro
 
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.networking import learn_network, validate_network
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
@@ -24,6 +25,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "record": record,
     "recover": recover,
     "serve": serve,
+    "learn-network": learn_network,
+    "validate-network": validate_network,
 }
 
 
