@@ -98,8 +98,9 @@ def _label(axes: Any, points: list[tuple[float, float, str]]) -> None:
     for (x, y, name), (px, py) in sorted(zip(points, marks, strict=True), key=lambda pair: -pair[1][1]):
         for up, side in ((up, side) for up in steps for side in ("left", "right")):
             shift = 7 if side == "left" else -7
-            text = axes.annotate(name, (x, y), xytext=(shift, up), textcoords="offset points", fontsize=7, va="center", ha=side,
-                                 arrowprops={"arrowstyle": "-", "lw": 0.4, "color": "gray"} if abs(up) > 11 else None)  # fmt: skip
+            line = {"arrowstyle": "-", "lw": 0.4, "color": "gray"} if abs(up) > 11 else None
+            place = {"xytext": (shift, up), "textcoords": "offset points", "va": "center", "ha": side}
+            text = axes.annotate(name, (x, y), fontsize=7, arrowprops=line, **place)
             box = _extent(text, figure)
             inside = box[0] > axes.bbox.x0 and box[2] < axes.bbox.x1 + 40
             others = [t for t in taken if not (t[0] < px < t[2] and t[1] < py < t[3])]
