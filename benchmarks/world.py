@@ -2,8 +2,8 @@
 
   python benchmarks/world.py [--robots 512] [--seconds 4]
 
-ANYmal on the ground, physics of 5 ms, 4 physics steps to a control step (50 Hz), random targets about the posture; robots that fall
-are set up again. An env-step is one control step of one robot.
+ANYmal on the ground, physics of 5 ms, 4 physics steps to a control step (50 Hz), random targets about the posture; robots that
+fall are set up again. An env-step is one control step of one robot.
 
 - bare: `mujoco.batch` on the same model from the same states, 4 steps in one call, constant control and nothing read.
 - world: `OnGround.step` and `read`, whole: delayed commands, joint-limit saturation and torque-speed envelope at every physics
@@ -126,7 +126,9 @@ def main() -> int:
         table.add_row(name, f"{wall:,.0f}", f"{core:,.0f}", f"{core / base:.2f}")
     console.print(table)
     scan = scan_time(paper)
-    console.print(f"height scan, 294 points: {1e3 * scan:.1f} ms for {options.robots} robots ({options.robots / scan:,.0f} robots/s)")
+    console.print(
+        f"height scan, 294 points: {1e3 * scan:.1f} ms for {options.robots} robots, {options.robots / scan:,.0f} robots/s"
+    )
     share = rates["world, flat"][1] / base
     met = share >= TARGET
     console.print(f"world / bare physics, in core time: {share:.2f}; target {TARGET}: {'met' if met else 'missed'}")

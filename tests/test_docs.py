@@ -133,6 +133,13 @@ def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
 
 
+def test_planning_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The motion that the page plans is written."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "planning.md", capsys)
+    assert (tmp_path / "targets.npz").is_file()
+
+
 def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Four robots stand, as the page says."""
     monkeypatch.chdir(tmp_path)
@@ -201,7 +208,7 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_options_exist(page: Path, options: set[str]) -> None:
     """Every option that a page mentions is one of the command line's; the benchmarks' own apart."""
-    text = re.sub(r"`python benchmarks/[^`]*`", "", page.read_text(encoding="utf-8"))
+    text = re.sub(r"`(?:python benchmarks/|torchrun )[^`]*`", "", page.read_text(encoding="utf-8"))
     mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert mentioned - options == set()
 

@@ -26,7 +26,8 @@ def linear(path, weights, metadata):
     """A network a = W o, as small as one can be."""
     shape = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["robots", size])  # noqa: E731
     graph = helper.make_graph(
-        [helper.make_node("Gemm", ["observation", "w"], ["action"], transB=1)], "policy", [shape("observation", weights.shape[1])],
+        [helper.make_node("Gemm", ["observation", "w"], ["action"], transB=1)], "policy",
+        [shape("observation", weights.shape[1])],
         [shape("action", weights.shape[0])], [numpy_helper.from_array(weights.astype(np.float32), "w")],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
@@ -51,7 +52,7 @@ def test_everything_comes_back_from_the_metadata(file):
 
 
 def test_an_action_is_an_offset_from_the_posture(file):
-    """This network repeats the first 12 numbers of what it sees; the targets are q_0 + 0.5 a."""
+    """The network here repeats the first 12 numbers of what it sees; the targets are q_0 + 0.5 a."""
     policy = Policy.load(file)
     seen = np.arange(96.0).reshape(2, 48)
     assert policy(seen) == pytest.approx(seen[:, :12])
@@ -69,7 +70,7 @@ def test_infinite_limits_survive(tmp_path):
 
 
 def test_what_is_no_policy_is_refused_in_a_sentence(tmp_path, file):
-    with pytest.raises(SurefootError, match="there is no policy at .*surefoot train"):
+    with pytest.raises(SurefootError, match=r"there is no policy at .*surefoot train"):
         Policy.load(tmp_path / "nothing.onnx")
     (tmp_path / "text.onnx").write_text("hello")
     with pytest.raises(SurefootError, match="is not an ONNX file"):

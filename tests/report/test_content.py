@@ -179,7 +179,7 @@ def test_fits_that_agree_are_green_and_a_joint_that_changed_is_found():
     assert [(r["name"], r["joint"], r["apart"]) for r in content["rows"] if r["apart"]] == [
         ("friction", "LF_KNEE", [["monday", "tuesday"]])
     ]
-    assert "1 of 17 differ" in content["verdict"]["text"]
+    assert "1 of 17 parameters differ" in content["verdict"]["text"]
     html(content)
 
 

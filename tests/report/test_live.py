@@ -16,12 +16,15 @@ from surefoot.identify import identify
 from surefoot.identify.least_squares import Progress
 from surefoot.report import fit_content
 from surefoot.report.live import LiveServer, live_content
+from surefoot.report.preview import preview
+from surefoot.simulate.physics import Physics
 
 PARAMETERS = ("armature", "damping", "friction", "bias", "delay")
 
 
 def served():
-    return LiveServer(live_content(robot(), robot().joints, PARAMETERS))
+    shown = preview(robot(), recorded("chirp", seed=1), Physics(), "auto")
+    return LiveServer(live_content(robot(), robot().joints, PARAMETERS), preview=shown)
 
 
 def step(i, limit=10):
@@ -106,11 +109,17 @@ def test_a_browser_follows_a_fit_and_ends_on_its_report(browser):
     content = fit_content(fit(), robot())
     with served() as live:
         browser.open(live.url)
+        browser.until("document.querySelector('#told') !== null")
+        while not live.visited:
+            time.sleep(0.01)
         live.tell(step(0))
         browser.until("document.querySelector('#told').textContent.includes('1 of at most 10')")
         assert "Searching" in browser.ask("document.querySelector('#verdict').textContent")
         cells = browser.ask("[...document.querySelectorAll('table tbody tr')].map((row) => row.innerText)")
         assert len(cells) == 4 + 1
+        browser.until("document.querySelectorAll('#moving canvas[data-drawn]').length === 4")
+        caption = browser.ask("document.querySelector('#moving .caption').textContent")
+        assert float(caption.split()[0]) == pytest.approx(1e3 * fit().rmse[0], rel=0.01)
         live.tell(step(9))
         browser.until("document.querySelector('#told').textContent.includes('10 of at most 10')")
         live.finish(content)

@@ -29,7 +29,7 @@ def test_the_coils_of_a_hip_drive_heat_as_its_motor_says():
 
 
 def test_a_lever_changes_what_a_torque_costs():
-    """Tytan's bent knee turns 9 times slower than its motor, the straight one 0.8 times: the same torque costs (9 / 0.8)² less."""
+    """Tytan's bent knee turns 9 times slower than its motor, the straight one 0.8 times; the cost goes with the square."""
     knee = TYTAN.index("LF_KFE")
     q = np.stack([TYTAN.posture, TYTAN.posture])
     q[:, knee] = [-2.4, -0.2]

@@ -11,7 +11,7 @@ from walkers import placed
 
 from surefoot import Physics, Robot, SurefootError
 from surefoot.robot.dynamics import JointDynamics
-from surefoot.simulate.ground import Ground
+from surefoot.simulate.ground import GROUND, Ground
 from surefoot.simulate.terrain import Terrain
 
 GO2 = Path(__file__).parents[2] / "examples" / "go2.toml"
@@ -69,6 +69,29 @@ def test_the_dynamics_of_the_model_file_give_way_to_the_fits():
     np.testing.assert_array_equal(model.dof_armature[6:], robot.dynamics.armature)
     np.testing.assert_array_equal(model.dof_damping[6:], robot.dynamics.damping)
     np.testing.assert_array_equal(model.dof_frictionloss[6:], 0.25)
+
+
+HOSTILE = """<default>
+    <general ctrllimited="true" ctrlrange="-1 1" gear="7" dyntype="integrator" biasprm="9 9 9" gainprm="5"/>
+    <joint damping="3" armature="2" frictionloss="1"/>
+    <geom margin="0.1" gap="0.05" priority="3" group="3" solref="0.5 2" rgba"""
+
+
+def test_the_models_defaults_and_flags_do_not_reach_the_ground_the_drives_or_the_base():
+    plain = Robot.load("anymal")
+    scene = plain.scene.replace("<default>\n    <geom rgba", HOSTILE, 1).replace("<option ", '<option density="1000" ')
+    scene = scene.replace('<freejoint name="root"/>', '<joint name="root" type="free"/>')
+    scene = scene.replace("</worldbody>", '</worldbody><actuator><motor joint="LF_HAA"/></actuator>')
+    models = [ground_of(plain.replace(scene=text)).model for text in (plain.scene, scene)]
+    calm, hostile = models
+    for name in (
+        "dof_armature", "dof_damping", "dof_frictionloss", "actuator_gear", "actuator_gainprm", "actuator_biasprm",
+        "actuator_dyntype", "actuator_ctrllimited", "actuator_armature", "geom_priority",
+    ):  # fmt: skip
+        np.testing.assert_array_equal(getattr(hostile, name), getattr(calm, name), err_msg=name)
+    floor = hostile.geom(GROUND).id
+    assert (hostile.geom_margin[floor], hostile.geom_gap[floor], hostile.opt.density) == (0.0, 0.0, 0.0)
+    np.testing.assert_array_equal(hostile.geom_solref[floor], calm.geom_solref[floor])
 
 
 def test_the_robots_own_joint_order_and_limits_hold():

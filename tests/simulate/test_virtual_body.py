@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from surefoot import Robot, SurefootError
 from surefoot.robot.hardware import Command
 from surefoot.simulate.physics import Physics, hung_model, hung_order
+from surefoot.simulate.terrain import terrain
 from surefoot.simulate.virtual.battery import Battery, Bus
 from surefoot.simulate.virtual.body import Body, Stand, can_move
 from surefoot.simulate.virtual.path import Path, Wire
@@ -74,6 +75,15 @@ def test_on_the_ground_the_feet_carry_the_weight(robot):
     assert np.linalg.norm(body.imu()["imu_acceleration"]) == pytest.approx(9.81, rel=0.02)
 
 
+def test_a_robot_starts_on_its_terrain(robot):
+    """On stairs, at the height of the first tile's middle, with its feet on the ground and not in it."""
+    steps = terrain("stairs_up", seed=0, levels=2, columns=1)
+    body = Body(robot, "ground", timestep=5e-4, terrain=steps)
+    assert body.base()["base_position"][2] - steps.spots[0, 0, 2] == pytest.approx(0.55, abs=0.03)
+    held(body, 600)
+    assert body.contacts().tolist() == ["LF_SHANK", "LH_SHANK", "RF_SHANK", "RH_SHANK"]
+
+
 def test_a_base_in_free_fall_feels_no_weight(robot):
     body = Body(robot, "ground", timestep=5e-4)
     body.data.qpos[2] += 1.0
@@ -86,7 +96,7 @@ def test_a_base_in_free_fall_feels_no_weight(robot):
 def test_a_robot_without_a_free_base_can_only_be_fixed():
     arm = Robot.load("single_drive")
     assert not can_move(arm)
-    with pytest.raises(SurefootError, match="freejoint"):
+    with pytest.raises(SurefootError, match="no leg"):
         Body(arm, "stand", timestep=5e-4, stand=STAND)
 
 

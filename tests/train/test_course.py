@@ -79,7 +79,7 @@ def test_a_start_stands_on_the_ground():
     course = Course(HILLS, 24, seed=0, spread=True)
     origin = course.origin(np.arange(24))
     assert origin[:, 2] == pytest.approx(course.height(origin), abs=0.1)
-    scan = course.scan(origin + [0, 0, 0.5], np.tile(LEVEL, (24, 1)))
+    scan = course.scan(origin + np.array([0, 0, 0.5]), np.tile(LEVEL, (24, 1)))
     assert scan.shape == (24, 294)
     assert np.median(scan) == pytest.approx(0.5, abs=0.3)
 

@@ -48,24 +48,30 @@ class Puppets:
         self.world = SimpleNamespace(mass=50.0, read=lambda: None)
 
     def reset(self):
-        return None
+        """Nothing to see."""
+        return
 
     def see(self, state):
+        """The commands."""
         return SimpleNamespace(policy=self.chance.command.copy())
 
     def step(self, action):
+        """All robots move as told."""
         self.steps += 1
         fallen, lost = self.falls == self.steps, self.loses == self.steps
         pad = np.zeros((self.robots, 1))
         return SimpleNamespace(
-            fallen=fallen, lost=lost, linear=np.hstack([self.velocity[:, :2], pad]), angular=np.hstack([pad, pad, self.velocity[:, 2:]]),
+            fallen=fallen, lost=lost, linear=np.hstack([self.velocity[:, :2], pad]),
+            angular=np.hstack([pad, pad, self.velocity[:, 2:]]),
             power=np.full(self.robots, self.watts), reward=np.full(self.robots, 0.006), seen=self.see(None),
         )  # fmt: skip
 
 
 def judged(velocity, commands, falls=None, loses=None, **more):
     never = np.full(len(velocity), -1)
-    puppets = Puppets(np.array(velocity), never if falls is None else np.array(falls), never if loses is None else np.array(loses), **more)
+    puppets = Puppets(
+        np.array(velocity), never if falls is None else np.array(falls), never if loses is None else np.array(loses), **more
+    )
     return evaluate(lambda seen: np.zeros((puppets.robots, 2)), puppets, np.array(commands, dtype=float)), puppets
 
 

@@ -125,7 +125,9 @@ def test_another_training_is_not_resumed(anymal, tmp_path):
 def test_stopping_early_writes_everything(anymal, tmp_path):
     """Who presses Ctrl-C after the second iteration has a policy, a checkpoint of that iteration, and a reason."""
     asked = []
-    trained = train(anymal, anymal.dynamics, tiny(iterations=50), tmp_path / "run", stop=lambda: len(asked) == 2, tell=asked.append)
+    trained = train(
+        anymal, anymal.dynamics, tiny(iterations=50), tmp_path / "run", stop=lambda: len(asked) == 2, tell=asked.append
+    )
     assert (trained.stopped, trained.iterations) == ("interrupted", 2)
     assert Policy.load(tmp_path / "run").spec.training["iteration"] == 2
     assert checkpoint.read(tmp_path / "run" / "checkpoint.pt")["iteration"] == 2
@@ -139,7 +141,9 @@ def test_time_is_up(anymal, tmp_path):
 
 def test_a_fit_of_another_step_is_refused():
     """Joint dynamics hold at the step they were identified at, and the sentence says what to type."""
-    with pytest.raises(SurefootError, match=r"This fit used dt = 2\.5 ms; training asked for 5 ms\..*Pass --timestep 0\.0025, or"):
+    with pytest.raises(
+        SurefootError, match=r"This fit used dt = 2\.5 ms; training asked for 5 ms\..*Pass --timestep 0\.0025, or"
+    ):
         Plan.of("laptop", dynamics_timestep=0.0025)
     assert Plan.of("laptop", dynamics_timestep=0.0025, timestep=0.0025).physics.timestep == 0.0025
     fitted = Physics(timestep=0.005, delay_on="torque", bias_form="setpoint")
@@ -187,7 +191,9 @@ def test_a_killed_training_continues_from_its_last_checkpoint(tmp_path):
         process.wait()
     at = checkpoint.read(out / "checkpoint.pt")["iteration"]
     assert at >= 25
-    subprocess.run([sys.executable, script, out, str(at + 2), "--resume"], env=environment(), cwd=tmp_path, check=True, timeout=100)
+    subprocess.run(
+        [sys.executable, script, out, str(at + 2), "--resume"], env=environment(), cwd=tmp_path, check=True, timeout=100
+    )
     assert checkpoint.read(out / "checkpoint.pt")["iteration"] == at + 2
     assert [int(row["iteration"]) for row in rows(out / "curves.csv")] == list(range(1, at + 3))
 

@@ -22,7 +22,13 @@ def task_of(robot, dynamics=None, *, robots=3, seed=0, settings=CALM, timestep=0
     field = terrain(ground, seed=0, levels=3, columns=1)
     substeps = round(settings.period / timestep)
     world = make_world(
-        robot, dynamics or robot.dynamics, physics=Physics(timestep=timestep), robots=robots, substeps=substeps, terrain=field, threads=1
+        robot,
+        dynamics or robot.dynamics,
+        physics=Physics(timestep=timestep),
+        robots=robots,
+        substeps=substeps,
+        terrain=field,
+        threads=1,
     )
     return Task(robot, world, settings, Course(field, robots, seed=seed), seed=seed)
 
@@ -177,18 +183,22 @@ def test_the_same_seed_is_the_same_task(anymal):
 
 def test_climbing_earns_more_than_descending(anymal):
     """The sign of P_pot: the same robot carried up a slope is charged less than one carried down, all else equal."""
+
     def charged(rise):
         task = task_of(anymal)
         task.reset()
         stand(task, 10)
         step = task.world.step
+
         def carried(target):
             motion = step(target)
             lift = motion.com_velocity.copy()
             lift[..., 2] = rise
             return replace(motion, com_velocity=lift)
+
         task.world.step = carried
         return task.step(np.zeros((3, 12))).terms["energy"]
+
     up, level, down = charged(0.3), charged(0.0), charged(-0.3)
     assert (up > level).all()
     assert (level > down).all()

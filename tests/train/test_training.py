@@ -12,7 +12,9 @@ from surefoot.train.schedules import entropy_coefficient, penalty_scale
 from surefoot.train.settings import PRESETS, TaskSettings
 from surefoot.train.training import Tally, Training
 
-TINY = PRESETS["laptop"][1].replace(robots=2, hidden=(8,), steps=6, mini_batches=2, epochs=2, penalty_half_life=2.0, entropy_turn_over=2.0)
+TINY = PRESETS["laptop"][1].replace(
+    robots=2, hidden=(8,), steps=6, mini_batches=2, epochs=2, penalty_half_life=2.0, entropy_turn_over=2.0
+)
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,7 @@ def same(one, two):
 
 
 def test_a_resumed_training_is_the_uninterrupted_one(anymal, tmp_path):
-    """Two iterations, a checkpoint, two more; or two, a new process's objects from the file, and two: the same bits everywhere."""
+    """Two iterations, a checkpoint, two more; or two, new objects from the file, and two: the same bits everywhere."""
     straight = training_of(anymal, robots=1)
     for _ in range(2):
         straight.iterate()
@@ -129,7 +131,7 @@ def test_the_mean_action_has_no_chance_in_it(anymal):
 
 
 def test_a_damaged_checkpoint_is_said_to_be_one(tmp_path):
-    with pytest.raises(SurefootError, match="no checkpoint at .* to resume"):
+    with pytest.raises(SurefootError, match=r"no checkpoint at .* to resume"):
         checkpoint.read(tmp_path / "checkpoint.pt")
     path = tmp_path / "checkpoint.pt"
     checkpoint.write(path, {"iteration": 3, "arrays": [np.arange(3), {"deep": np.eye(2)}]})

@@ -95,7 +95,7 @@ def identify(
         console().print(terminal.findings(found))
     if any(f.level == "stop" for f in found) and not force:
         raise SurefootError("the check found that a fit would be wrong (STOP above); fix it, or fit anyway with --force.")
-    with watched(live, machine, fitted[0].joints, world, port) as page:
+    with watched(live, machine, fitted[0], world, port) as page:
         fit = run(
             machine, fitted, world, held_out=kept, method=method, seed=seed, loss=loss, torque_weight=torque_weight,
             population=population, generations=generations, max_iterations=max_iterations, resume=resume,

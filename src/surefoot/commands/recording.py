@@ -66,7 +66,9 @@ def record(
 
             taken = play(device, motion, journal=journal, name=out.stem, tell=tell)
     except CutShort as cut:
-        raise SurefootError(f"{cut} {_keep(cut.recording, out, journal)}") from None
+        kept = None if cut.recording is None else _noted(cut.recording, hardware)
+        raise SurefootError(f"{cut} {_keep(kept, out, journal)}") from None
+    taken = _noted(taken, hardware)
     taken.save(out)
     journal.unlink(missing_ok=True)
     _say(taken, out, time.perf_counter() - begin, device)
@@ -146,6 +148,11 @@ def _reveal(device: Hardware, path: Path, hardware: str) -> None:
     if not isinstance(device, VirtualHardware):
         raise SurefootError(f"--reveal shows what a virtual robot hides; {hardware} keeps its secrets. Leave it out.")
     device.machine.reveal(path, device.robot, device.period)
+
+
+def _noted(taken: Recording, hardware: str) -> Recording:
+    """The recording with a note of what it was made on."""
+    return taken.replace(notes=taken.notes | {"hardware": hardware})
 
 
 def _keep(taken: Recording | None, out: Path, journal: Path) -> str:

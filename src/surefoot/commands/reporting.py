@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.commands.common import Files, console
-from surefoot.commands.options import World, unknowns, warn
+from surefoot.commands.options import World, physics, unknowns, warn
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
     from surefoot.identify import Fit
+    from surefoot.record import Recording
     from surefoot.report.live import LiveServer
     from surefoot.robot import Robot
 
@@ -102,16 +103,18 @@ def draw(fit: Fit, robot: Robot, out: Path, live: LiveServer | None = None) -> N
 
 
 @contextlib.contextmanager
-def watched(on: bool, robot: Robot, joints: tuple[str, ...], world: World, port: int) -> Iterator[LiveServer | None]:
-    """A live page while a search runs, if it is asked for; what goes wrong is said there too."""
+def watched(on: bool, robot: Robot, rec: Recording, world: World, port: int) -> Iterator[LiveServer | None]:
+    """A live page while a search on a recording runs, if it is asked for; what goes wrong is said there too."""
     if not on:
         yield None
         return
     from surefoot.identify.unknowns import CORE
     from surefoot.report.live import LiveServer, live_content
+    from surefoot.report.preview import preview
 
-    parameters = [*CORE, *unknowns(world).extra]
-    with LiveServer(live_content(robot, joints, parameters), port) as live:
+    joints = [joint for joint in robot.joints if joint in rec.joints]
+    content = live_content(robot, joints, [*CORE, *unknowns(world).extra])
+    with LiveServer(content, port, preview=preview(robot, rec, physics(world), world.engine)) as live:
         console().print(f"watch at {live.url}", markup=False)
         try:
             yield live

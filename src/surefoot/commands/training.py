@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from surefoot.commands.common import Folder, Name, console, following, seeded, writable
-from surefoot.commands.options import load_robot
+from surefoot.commands.options import load_robot, warn
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ FILES = ("policy.onnx", "training.json", "curves.csv", "checkpoint.pt")
 
 
 def train(
-    robot: Name, fit: Annotated[Path | None, tyro.conf.Positional] = None, *, out: Path, preset: Literal["laptop", "paper"] = "laptop",
-    minutes: float | None = None, iterations: int | None = None, seed: int = 0, terrain: Ground = "flat",
-    dynamics: Literal["fit", "robot"] = "fit", timestep: float | None = None, robots: int | None = None, randomise: float = 0.0,
-    resume: bool = False,
+    robot: Name, fit: Annotated[Path | None, tyro.conf.Positional] = None, *, out: Path,
+    preset: Literal["laptop", "paper"] = "laptop", minutes: float | None = None, iterations: int | None = None, seed: int = 0,
+    terrain: Ground = "flat", dynamics: Literal["fit", "robot"] = "fit", timestep: float | None = None,
+    robots: int | None = None, randomise: float = 0.0, resume: bool = False, no_video: bool = False,
 ) -> int:  # fmt: skip
     """Train a walking policy with identified joint dynamics.
 
@@ -48,6 +48,7 @@ def train(
         robots: simulated at once, instead of the preset's.
         randomise: draw armature, damping, friction and delay up to this share off, per robot: a baseline, not needed with a fit.
         resume: continue the training in OUT.
+        no_video: do not film the policy at the end.
 
     """
     from surefoot.train.evaluate import short
@@ -79,11 +80,24 @@ def train(
         say("highest level passed: " + ", ".join(f"{kind} {level}" for kind, level in trained.passed.items()), markup=False)
     if trained.lost:
         say(f"the engine lost a robot {trained.lost} times; each was started anew and left out of the learning", markup=False)
+    if not no_video:
+        _film(machine, out, seed)
     say(f"wrote {', '.join(f'{out}/{name}' for name in FILES)}", markup=False, soft_wrap=True)
     if trained.iterations < plan.learner.iterations:
         say("to go on, give the same command with --resume", markup=False)
     following(f"surefoot play {shlex.quote(str(out))}")
     return 0
+
+
+def _film(machine: Robot, out: Path, seed: int) -> None:
+    """Film what was learnt; a machine that cannot draw is no reason to fail."""
+    from surefoot.train.play import play as walk
+
+    try:
+        walk(machine, out, terrain=None, seconds=12.0, seed=seed, video=out / "walk.mp4", robots=4)
+        console().print(f"wrote {out}/walk.mp4", markup=False, soft_wrap=True)
+    except SurefootError as error:
+        warn(f"there is no film: {error}")
 
 
 def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:
@@ -92,12 +106,12 @@ def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:
         if folder is not None:
             raise SurefootError(f"--dynamics robot leaves the fit {folder} unused; give one of the two.")
         if machine.dynamics is None:
-            raise SurefootError(f"{machine.name} comes without joint dynamics; give the folder of a fit instead of --dynamics robot.")
+            raise SurefootError(f"{machine.name} comes without joint dynamics; give a fit, not --dynamics robot.")
         return None
     if folder is None:
         raise SurefootError(
-            "training needs joint dynamics: the folder of a fit (surefoot train ROBOT FIT --out run/), or --dynamics robot for those "
-            "that come with the robot."
+            "training needs joint dynamics: the folder of a fit (surefoot train ROBOT FIT --out run/), or --dynamics robot "
+            "for those that come with the robot."
         )
     from surefoot.identify import Fit
     from surefoot.identify.answer import model_hash
@@ -107,8 +121,8 @@ def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:
         raise SurefootError(f"the fit in {folder} has no dynamics for {', '.join(missing)}; fit all joints of {machine.name}.")
     if known.model_hash != model_hash(machine):
         raise SurefootError(
-            f"the fit in {folder} was made with another model of {known.robot} than this {machine.name} ({machine.source}): links, joints "
-            "or drives differ. Train with the robot that was fitted, or identify again."
+            f"the fit in {folder} was made with another model of {known.robot} than this {machine.name} ({machine.source}): "
+            "links, joints or drives differ. Train with the robot that was fitted, or identify again."
         )
     return known
 
@@ -149,7 +163,11 @@ def _watched(plan: Plan) -> Iterator[Callable[..., None]]:
     """A bar with the four rewards and the time left; a line whenever the mean policy was judged."""
     from surefoot.commands import terminal
     from surefoot.train.evaluate import short
+    from surefoot.train.learner import rank
 
+    if rank():  # one process of several speaks
+        yield lambda _: None
+        return
     with terminal.progress(console()) as bar:
         task = bar.add_task("training", total=plan.learner.iterations, note="")
 
@@ -189,7 +207,6 @@ def play(
     """
     from surefoot.train.evaluate import short
     from surefoot.train.play import play as walk
-
     from surefoot.train.play import read_record
 
     seeded(seed)
@@ -197,6 +214,6 @@ def play(
     film = None if no_video else video or run / "walk.mp4"
     marks, written = walk(machine, run, terrain=terrain, seconds=seconds, seed=seed, video=film, robots=robots)
     console().print(short(marks), markup=False)
-    if film:
-        console().print(f"wrote {written}" if written else "no video: this machine cannot draw without a screen", markup=False)
+    if written:
+        console().print(f"wrote {written}", markup=False, soft_wrap=True)
     return 0

@@ -79,12 +79,15 @@ class Specification:
                 "surefoot train ROBOT FIT --out run/."
             )
         try:
-            found = {name: json.loads(data[name]) for name in ("format", *names)}
+            found: dict[str, Any] = {name: json.loads(data[name]) for name in ("format", *names)}
         except json.JSONDecodeError as error:
-            raise SurefootError(f"the metadata of {where} are damaged: {error}. Train it again, or fetch the file again.") from None
+            raise SurefootError(
+                f"the metadata of {where} are damaged: {error}. Train it again, or fetch the file again."
+            ) from None
         if found.pop("format") != FORMAT:
             raise SurefootError(f"{where} has format {data['format']}; this version of surefoot reads {FORMAT}.")
-        return cls(**found | {"dynamics": JointDynamics.from_dict(found["dynamics"])})
+        found["dynamics"] = JointDynamics.from_dict(found["dynamics"])
+        return cls(**found)
 
     def check(self, robot: Robot) -> None:
         """Refuse a robot whose joints or gains are not those of the training."""
@@ -97,8 +100,8 @@ class Specification:
             mine, theirs = getattr(self, name), getattr(robot, name)
             for j in np.flatnonzero(~np.isclose(mine, theirs)):
                 raise SurefootError(
-                    f"the policy was trained with {name} {mine[j]:g} of joint {self.joints[j]} and {robot.name} has {theirs[j]:g}; "
-                    "use the same robot.toml for training and deployment."
+                    f"the policy was trained with {name} {mine[j]:g} of joint {self.joints[j]} and {robot.name} has "
+                    f"{theirs[j]:g}; use the same robot.toml for training and deployment."
                 )
 
 
@@ -137,7 +140,7 @@ class Policy:
         spec = Specification.from_metadata(session.get_modelmeta().custom_metadata_map, str(path))
         wanted, shape = len(spec.observation), session.get_inputs()[0].shape
         if shape[-1] != wanted:
-            raise SurefootError(f"the network in {path} takes {shape[-1]} numbers and its joints make {wanted}; the file is damaged.")
+            raise SurefootError(f"the network in {path} takes {shape[-1]} numbers and its joints make {wanted}: a damaged file.")
         return cls(spec, session)
 
     def __call__(self, observation: ArrayLike) -> Array:
@@ -145,7 +148,9 @@ class Policy:
         o = np.asarray(observation, dtype=np.float32)
         wanted = len(self.spec.observation)
         if o.shape[-1:] != (wanted,):
-            raise SurefootError(f"the observation has shape {o.shape}; expected (..., {wanted}): {', '.join(self.spec.observation)}.")
+            raise SurefootError(
+                f"the observation has shape {o.shape}; expected (..., {wanted}): {', '.join(self.spec.observation)}."
+            )
         action = self._session.run([OUTPUT], {INPUT: o.reshape(-1, wanted)})[0]
         return action.reshape(*o.shape[:-1], -1).astype(float)
 

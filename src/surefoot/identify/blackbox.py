@@ -59,6 +59,7 @@ def bayesian(loss: Objective, size: int, seed: int, *, population: int, generati
     """
     try:
         from bayes_opt import BayesianOptimization, acquisition
+        from threadpoolctl import threadpool_limits
     except ImportError:
         raise SurefootError(
             'the method bayesian needs a library that is not installed: pip install "surefoot[bayesian]".'
@@ -83,7 +84,8 @@ def bayesian(loss: Objective, size: int, seed: int, *, population: int, generati
     try:
         learn(rng.uniform(-1, 1, (population, size)))
         for _ in range(generations):
-            point = model.suggest()
+            with threadpool_limits(1):  # of BLAS: matrices this small only wait for other cores
+                point = model.suggest()
             learn(np.array([[point[name] for name in names]]))
     except KeyboardInterrupt:
         stop = Stop.INTERRUPTED

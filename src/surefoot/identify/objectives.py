@@ -17,6 +17,7 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from surefoot.errors import SurefootError
 from surefoot.identify.motion import bridged
@@ -155,4 +156,4 @@ def mean_discrepancy(a: Array, b: Array) -> float:
 
 
 def _distances(a: Array, b: Array) -> Array:
-    return np.maximum((a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T, 0.0)
+    return cdist(a, b, "sqeuclidean")

@@ -27,7 +27,7 @@ from surefoot.simulate.replay import engine
 from surefoot.simulate.safety.outlook import expected
 
 Array = np.ndarray
-DRAWS = 3  # of the noise, whose variances are averaged
+DRAWS = 8  # of the noise; the median of their intervals is promised
 UNSEEN = 1e3  # relative interval beyond which a parameter is not seen
 Z95 = 1.959964  # half the width of a 95 % interval, in standard deviations
 
@@ -83,8 +83,8 @@ def plan(
 ) -> Plan:  # fmt: skip
     """The 95 % intervals that these commands promise, for joints as expected (or as given)."""
     outcome = Outcome(robot, targets, dynamics=dynamics, unknowns=unknowns, physics=physics)
-    variance = np.mean([outcome.deviation(encoders or Encoders(), seed + draw) ** 2 for draw in range(DRAWS)], axis=0)
-    return outcome.report(Z95 * np.sqrt(variance))
+    draws = [outcome.deviation(encoders or Encoders(), seed + draw) for draw in range(DRAWS)]
+    return outcome.report(Z95 * np.median(draws, axis=0))
 
 
 class Outcome:
@@ -94,7 +94,8 @@ class Outcome:
         self, robot: Robot, targets: Targets, *, dynamics: JointDynamics | None = None, unknowns: Unknowns | None = None,
         physics: Physics | None = None,
     ) -> None:  # fmt: skip
-        self.robot, physics = robot, physics or Physics()
+        self.robot = robot
+        self.physics = physics = physics or Physics()
         targets = targets.ordered_for(robot.joints)
         known, _, origin = expected(robot, targets.stiffness)
         self.dynamics, self.origin = (known, origin) if dynamics is None else (dynamics.ordered_for(robot.joints), "as given")
@@ -113,11 +114,16 @@ class Outcome:
         self.around: Linear = self.problem.linearise(self.x)
 
     def deviation(self, encoders: Encoders, seed: int) -> Array:
-        """Standard deviation of every variable [SI], from one draw of the noise, by the fit's own estimate."""
+        """Standard deviation of every variable [SI], from one draw of the noise, by the fit's own estimate.
+
+        As in a fit, the simulation starts from the first reading: its noise is part of the residual.
+        """
         read = encoded(
             self.recording.position, noise=encoders.noise, colour=encoders.colour, resolution=encoders.resolution, seed=seed
         )
-        error = self.recording.position - read  # simulated − measured
+        measured = self.recording.replace(position=read, velocity=None)
+        one = JointDynamics.stack([self.dynamics])
+        error = engine(self.robot, measured, self.physics, candidates=one).trajectories(one)[0][0] - read
         pieces = tuple(replace(piece, residual=error[:, piece.joints]) for piece in self.around.pieces)
         noisy = replace(self.around, pieces=pieces, squares=float((error**2).sum()))
         return uncertainty(noisy, int(self.problem.samples * self.robot.n)).deviation * self.space.slopes(self.x)

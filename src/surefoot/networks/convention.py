@@ -74,7 +74,9 @@ class Convention:
         if not (math.isfinite(self.period) and self.period > 0):
             raise SurefootError(f"period is {self.period:g}; give the seconds between two questions, for example 0.005.")
         if self.kind == "mlp" and (not self.lags or min(self.lags) < 0):
-            raise SurefootError(f"lags is {list(self.lags)}; an mlp needs the age of its inputs in periods, for example [0, 1, 2].")
+            raise SurefootError(
+                f"lags is {list(self.lags)}; an mlp needs the age of its inputs in periods, for example [0, 1, 2]."
+            )
         if self.kind == "lstm" and (len(self.state) != 2 or min(self.state) < 1):
             raise SurefootError(f"state is {list(self.state)}; an lstm needs [layers, size], for example [2, 8].")
         if self.input_scale and len(self.input_scale) != len(self.inputs):
@@ -110,7 +112,7 @@ class Convention:
                 j = int(wrong[0])
                 raise SurefootError(
                     f"this network was learned with {name} {mine:g}, and {joints[j]} runs with {given[j]:g}: it cannot know other "
-                    "gains. Record with its gains, or learn one that is told the demand (inputs = [\"demand\", \"velocity\"])."
+                    'gains. Record with its gains, or learn one that is told the demand (inputs = ["demand", "velocity"]).'
                 )
 
     def dynamics(self, joints: tuple[str, ...]) -> JointDynamics:
@@ -139,7 +141,7 @@ class Convention:
             raise SurefootError(f"{path} has no [network] table; see docs/networks.md.")
         table = dict(table)
         if "file" not in table:
-            raise SurefootError(f"[network] in {path} lacks file; name the TorchScript file beside it, file = \"network.pt\".")
+            raise SurefootError(f'[network] in {path} lacks file; name the TorchScript file beside it, file = "network.pt".')
         file = path.parent / str(table.pop("file"))
         valid = tuple(name for name in cls.__dataclass_fields__ if name != "beside")
         if wrong := [name for name in table if name not in valid]:

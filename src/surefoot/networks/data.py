@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.identify.motion import bridged, commanded, smoothed
-from surefoot.identify.seed import regress, sampled
+from surefoot.identify.motion import WINDOW, bridged, commanded, smoothed
+from surefoot.identify.seed import regress
 from surefoot.networks.convention import Convention
 from surefoot.record.recording import Recording
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
+from surefoot.simulate.inverse import link_torque
 from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
+SAMPLES = 2000  # of each recording that the regression looks at
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,16 +86,22 @@ def same_joints(recordings: Sequence[Recording], *, torque: bool) -> tuple[str, 
 def remainder(robot: Robot, recordings: Sequence[Recording]) -> JointDynamics:
     """What the measured torque does not account for: I_a q̈ + d q̇ + τ_f sgn q̇ = τ − links, by regression.
 
-    A sensor at the link leaves nothing; the torque of a motor leaves the rotor and the gear's friction.
+    A sensor at the link leaves nothing; the torque of a motor leaves the rotor and the gear's friction. The links take most of
+    the torque, so both sides must be smoothed alike: torque and position by the same filter, then differences.
     """
     parts = []
     for rec in recordings:
-        time, q, v, a, links = ready = sampled(robot, rec)
-        left = commanded(rec, time, "torque") - links
-        usable = np.ones(left.shape, bool)
+        assert rec.torque is not None
+        time, q, _, _ = smoothed(rec)
+        torque = smoothed(rec.replace(position=rec.torque))[1]
+        v = np.gradient(q, time, axis=0)
+        a = np.gradient(v, time, axis=0)
+        edge = min(len(time) // 4, int(2 * WINDOW * rec.rate))
+        pick = np.unique(np.linspace(edge, len(time) - 1 - edge, SAMPLES).astype(int))
+        left = torque[pick] - link_torque(robot, rec.joints, q[pick], v[pick], a[pick])
         for flags in ("enabled", "valid"):
             if getattr(rec, flags) is not None:
-                usable &= commanded(rec, time, flags) > 0.999
-        parts.append((v, a, np.where(usable, left, np.nan), np.broadcast_to(rec.stiffness, ready[1].shape)))
+                left[commanded(rec, time[pick], flags) <= 0.999] = np.nan
+        parts.append((v[pick], a[pick], left, np.broadcast_to(rec.stiffness, left.shape)))
     found, _ = regress(recordings[0].joints, parts, 0.0, Physics())
     return found.replace(bias=np.zeros(found.n))

@@ -72,7 +72,7 @@ def learn_from_encoder(
     scale = float(np.concatenate([m.table.smooth[:, free] for m in motions]).std())
 
     def batch() -> Any:
-        yield unroll([pairs[i] for i in draw.integers(0, len(pairs), TOGETHER)]) / scale**2
+        return unroll([pairs[i] for i in draw.integers(0, len(pairs), TOGETHER)]) / scale**2
 
     with one_thread():
         history = descend(t, [*module.parameters(), log_armature], batch, iterations, tell, rate=RATE / 2)
@@ -92,7 +92,9 @@ def learn_from_encoder(
 class _Unroll:
     """The differentiated simulation of stretches, all at once; their mean squared position error [rad²]."""
 
-    def __init__(self, t: Any, module: Any, convention: Convention, free: Array, log_armature: Any, joints: tuple[str, ...]) -> None:
+    def __init__(
+        self, t: Any, module: Any, convention: Convention, free: Array, log_armature: Any, joints: tuple[str, ...]
+    ) -> None:
         self.t, self.module, self.convention, self.free, self.log_armature = t, module, convention, free, log_armature
         self.names = t.as_tensor(np.eye(len(joints))[free], dtype=t.float32)
 
@@ -105,7 +107,10 @@ class _Unroll:
         on = take(lambda m: m.table.usable[:, free])
         inertia = take(lambda m: m.mass) + t.diag(t.exp(self.log_armature))
         mobility = t.linalg.inv(inertia)
-        gains = [t.as_tensor(np.stack([getattr(m.table, g)[free] for m, _ in stretches]), dtype=t.float32) for g in ("stiffness", "damping")]
+        gains = [
+            t.as_tensor(np.stack([getattr(m.table, g)[free] for m, _ in stretches]), dtype=t.float32)
+            for g in ("stiffness", "damping")
+        ]
         past = self._past(stretches)
         names = self.names.expand(len(stretches), *self.names.shape)
         q = measured[:, 0]
@@ -174,6 +179,6 @@ def _start_as_law(t: Any, module: Any, rows: list[Array], law: list[Array], larg
 
     def batch() -> Any:
         pick = t.as_tensor(draw.integers(0, len(x), 2048))
-        yield ((module(x[pick]).reshape(-1) / largest - y[pick]) ** 2).mean()
+        return ((module(x[pick]).reshape(-1) / largest - y[pick]) ** 2).mean()
 
     descend(t, module.parameters(), batch, 400, None)

@@ -30,7 +30,9 @@ HIDDEN = (32, 32, 32)
 STATE = (2, 8)  # layers and size of an lstm
 LAGS = (0, 2, 4)  # with the period below 0, 10 and 20 ms, as published
 PERIOD = 0.005  # [s]
-BATCH, SEQUENCE, BURN_IN = 2048, 120, 20  # rows; steps of a sequence of an lstm, and how many of them only warm it up
+BATCH = {"mlp": 1024, "lstm": 128}  # rows, or sequences, in a batch
+ITERATIONS = {"mlp": 4000, "lstm": 1000}
+SEQUENCE, BURN_IN = 120, 20  # steps of a sequence of an lstm, and how many of them only warm it up
 RATE = 5e-3  # of Adam, falling to nothing along a cosine
 
 
@@ -41,7 +43,7 @@ class Learned:
     network: Network
     error: float  # validation error: rms of the torque, or of the position where no torque was measured
     span: float  # range of the same quantity in the validation data: largest minus smallest
-    history: tuple[float, ...]  # training loss of each epoch or iteration
+    history: tuple[float, ...]  # training loss of each batch
     seconds_of_data: float
 
     @property
@@ -52,9 +54,12 @@ class Learned:
 
 def learn_from_torque(
     robot: Robot, recordings: Sequence[Recording], *, kind: Kind = "mlp", inputs: tuple[str, ...] = ("error", "velocity"),
-    period: float = PERIOD, epochs: int = 150, told_joint: bool = True, seed: int = 0, tell: Tell = None,
+    period: float = PERIOD, iterations: int | None = None, told_joint: bool = True, seed: int = 0, tell: Tell = None,
 ) -> Learned:  # fmt: skip
-    """Learn one network for all joints; with `told_joint` it is told which of them it drives."""
+    """Learn one network for all joints; with `told_joint` it is told which of them it drives.
+
+    `iterations` are batches: 4000 of an mlp, 1000 of an lstm unless given.
+    """
     joints = same_joints(recordings, torque=True)
     t = seeded(seed)
     rest = remainder(robot, recordings)
@@ -69,8 +74,9 @@ def learn_from_torque(
     cut = [int((1 - KEPT) * len(table.time)) for table in tables]
     data = [(x, table.torque / largest, table.usable) for x, table in zip(rows, tables, strict=True)]
     early = [tuple(part[:c] for part in row) for row, c in zip(data, cut, strict=True)]
+    batch = (_rows if kind == "mlp" else _sequences)(t, module, convention, early, seed, largest)
     with one_thread():
-        history = (_train_rows if kind == "mlp" else _train_sequences)(t, module, convention, early, epochs, seed, tell, largest)
+        history = descend(t, module.parameters(), batch, iterations or ITERATIONS[kind], tell)
     network = Network(convention, module)
     residual, truth = [], []
     for (x, torque, usable), c in zip(data, cut, strict=True):
@@ -123,28 +129,26 @@ def make_module(convention: Convention, rows: Array, largest: float) -> Any:
     return Lstm(*convention.state, scale, largest)
 
 
-def _train_rows(t: Any, module: Any, _: Convention, data: list, epochs: int, seed: int, tell: Tell, largest: float) -> list[float]:
+def _rows(t: Any, module: Any, _: Convention, data: list, seed: int, largest: float) -> Callable[[], Any]:
+    """The loss of a batch of single rows."""
     x = t.as_tensor(np.concatenate([rows[usable] for rows, _, usable in data]), dtype=t.float32)
     y = t.as_tensor(np.concatenate([torque[usable] for _, torque, usable in data]), dtype=t.float32)
     if len(x) < 100:
         raise SurefootError(f"{len(x)} samples with the drives on are too few to learn from; pass longer recordings.")
     draw = np.random.default_rng(seed)
 
-    def batches() -> Any:
-        order = t.as_tensor(draw.permutation(len(x)))
-        for rows in t.split(order, BATCH):
-            yield ((module(x[rows]).reshape(-1) / largest - y[rows]) ** 2).mean()
+    def loss() -> Any:
+        pick = t.as_tensor(draw.integers(0, len(x), BATCH["mlp"]))
+        return ((module(x[pick]).reshape(-1) / largest - y[pick]) ** 2).mean()
 
-    return descend(t, module.parameters(), batches, epochs, tell)
+    return loss
 
 
-def _train_sequences(
-    t: Any, module: Any, convention: Convention, data: list, epochs: int, seed: int, tell: Tell, largest: float
-) -> list[float]:  # fmt: skip
-    """Stretches of every joint's motion; the first steps of each only bring the state to where it would be."""
+def _sequences(t: Any, module: Any, convention: Convention, data: list, seed: int, largest: float) -> Callable[[], Any]:
+    """The loss of a batch of stretches of a joint's motion, whose first steps only bring the state to where it would be."""
     pieces = []
     for rows, torque, usable in data:
-        starts = range(0, len(rows) - SEQUENCE, SEQUENCE // 2)
+        starts = range(0, len(rows) - SEQUENCE, SEQUENCE // 4)
         both = np.concatenate([rows, torque[..., None], usable[..., None]], axis=-1)
         pieces += [np.moveaxis(both[s : s + SEQUENCE], 1, 0) for s in starts]
     if not pieces:
@@ -153,36 +157,33 @@ def _train_sequences(
     x, y, weight = every[..., :-2], every[:, BURN_IN:, -2], every[:, BURN_IN:, -1]
     draw, (layers, size) = np.random.default_rng(seed), convention.state
 
-    def batches() -> Any:
-        order = t.as_tensor(draw.permutation(len(x)))
-        for rows in t.split(order, 256):
-            zero = t.zeros(layers, len(rows), size)
-            answer, _ = module(x[rows], (zero, zero.clone()))
-            error = (answer[:, BURN_IN:] / largest - y[rows]) ** 2 * weight[rows]
-            yield error.sum() / weight[rows].sum().clamp(min=1.0)
+    def loss() -> Any:
+        pick = t.as_tensor(draw.integers(0, len(x), BATCH["lstm"]))
+        zero = t.zeros(layers, len(pick), size)
+        answer, _ = module(x[pick], (zero, zero.clone()))
+        error = (answer[:, BURN_IN:] / largest - y[pick]) ** 2 * weight[pick]
+        return error.sum() / weight[pick].sum().clamp(min=1.0)
 
-    return descend(t, module.parameters(), batches, epochs, tell)
+    return loss
 
 
-def descend(t: Any, weights: Any, batches: Callable[[], Any], epochs: int, tell: Tell, rate: float = RATE) -> list[float]:
-    """Adam over epochs of batches; the mean loss of each."""
+def descend(t: Any, weights: Any, loss: Callable[[], Any], iterations: int, tell: Tell, rate: float = RATE) -> list[float]:
+    """Adam, its rate falling along a cosine; the loss of every batch."""
     adam = t.optim.Adam(weights, lr=rate)
-    slower = t.optim.lr_scheduler.CosineAnnealingLR(adam, epochs)
+    slower = t.optim.lr_scheduler.CosineAnnealingLR(adam, iterations)
     history = []
-    for epoch in range(epochs):
-        losses = []
-        for loss in batches():
-            adam.zero_grad()
-            loss.backward()
-            t.nn.utils.clip_grad_norm_(adam.param_groups[0]["params"], 1.0)
-            adam.step()
-            losses.append(float(loss.detach()))
+    for i in range(iterations):
+        value = loss()
+        adam.zero_grad()
+        value.backward()
+        t.nn.utils.clip_grad_norm_(adam.param_groups[0]["params"], 1.0)
+        adam.step()
         slower.step()
-        history.append(float(np.mean(losses)))
+        history.append(float(value.detach()))
         if not np.isfinite(history[-1]):
             raise SurefootError("learning diverged: the loss is no number. Check the recordings for spikes (surefoot check).")
         if tell:
-            tell(Progress(stage="learning", iteration=epoch, loss=history[-1], limit=epochs))
+            tell(Progress(stage="learning", iteration=i, loss=history[-1], limit=iterations))
     return history
 
 

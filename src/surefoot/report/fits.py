@@ -31,8 +31,8 @@ def fits_content(fits: Mapping[str, Fit]) -> dict[str, Any]:
              for i in range(getattr(first.dynamics, name).shape[-1])]  # fmt: skip
     apart = sum(bool(row["apart"]) for row in rows)
     judged = {label: verdict(fit, lights(fit)) for label, fit in fits.items()}
-    differ = f"{apart} of {len(rows)} differ by more than their 95 % intervals"
-    text = "No parameter differs by more than its 95 % intervals." if not apart else f"Of the parameters, {differ}."
+    many = f"{apart} of {len(rows)} parameters differ by more than their 95 % intervals."
+    text = many if apart else "No parameter differs by more than its 95 % intervals."
     return {
         "kind": "fits",
         "title": f"{', '.join(fits)}: joint dynamics side by side",

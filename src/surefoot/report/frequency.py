@@ -42,7 +42,7 @@ def _recording(fit: Fit, score: Score, links: Array | None) -> dict[str, Any] | 
 def _joint(fit: Fit, score: Score, j: int, links: Array | None) -> dict[str, Any] | None:
     """Curves of one joint; None where it was not commanded, or answered nothing coherent."""
     resolution = max(RESOLUTION, 1.001 * LINES / (score.time[-1] - score.time[0]))
-    band = (resolution, _highest(score.time, score.target[:, j]))
+    band = (resolution, highest(score.time, score.target[:, j]))
     if score.joints[j] in fit.prescribed:
         return None
     try:
@@ -70,7 +70,7 @@ def _joint(fit: Fit, score: Score, j: int, links: Array | None) -> dict[str, Any
     return out
 
 
-def _highest(time: Array, target: Array) -> float:
+def highest(time: Array, target: Array) -> float:
     """Frequency up to which the command asks for speed [Hz]; half the sample rate, or `TOP`, at most."""
     f = np.fft.rfftfreq(len(time), float(np.median(np.diff(time))))
     power = np.cumsum(np.abs(f * np.fft.rfft(target - np.linspace(target[0], target[-1], len(target)))) ** 2)

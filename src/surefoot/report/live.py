@@ -1,7 +1,7 @@
 """A page that updates while something runs: a server on loopback that tells every open page what happened, from the start.
 
-`GET /` is the page, `GET /events` a stream of server-sent events (`progress`, `done`, `failed`), `GET /content.json` what the
-page shows when all is done. Who comes late hears everything from the beginning. What publishes need not know
+`GET /` is the page, `GET /events` a stream of server-sent events (`progress`, `motion`, `done`, `failed`), `GET /content.json`
+what the page shows when all is done. Who comes late hears everything from the beginning. What publishes need not know
 what a page does with it.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -18,23 +18,26 @@ from typing import Any, Self
 from surefoot.errors import SurefootError
 from surefoot.identify.least_squares import Progress
 from surefoot.report.page import html, plain
-from surefoot.robot.dynamics import PARAMETERS
+from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 from surefoot.robot.spec import Robot
 
 PATIENCE = 10.0  # [s] that `finish` waits for open pages to fetch the result
 OFTEN = 0.1  # [s] between two progress events, so that a fast search does not flood the page
+SELDOM = 1.0  # [s] between two motions, which cost a replay each; none is made while nobody watches
 ALIVE = 2.0  # [s] after which a silent stream says that it is still there
 
 
 class LiveServer:
     """Serves one live page. Use as a context: it listens inside, and is gone after."""
 
-    def __init__(self, content: dict[str, Any], port: int = 0) -> None:
-        self.content, self._result = content, b""
+    def __init__(
+        self, content: dict[str, Any], port: int = 0, *, preview: Callable[[JointDynamics], dict[str, Any]] | None = None
+    ) -> None:
+        self.content, self._preview, self._result = content, preview, b""
         self._events: list[tuple[str, str]] = []
         self._change = threading.Condition()
         self._watching = self._served = 0
-        self._told = -1e9
+        self._told = self._shown = -1e9
         try:
             self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         except (OSError, OverflowError) as error:
@@ -63,8 +66,10 @@ class LiveServer:
         return self._served + self._watching > 0
 
     def publish(self, kind: str, data: dict[str, Any]) -> None:
-        """An event for every open page, and for those that will open later."""
+        """An event for every open page, and for those that will open later; of motions, these hear the last."""
         with self._change:
+            if kind == "motion":
+                self._events = [("motion", "") if old == "motion" else (old, text) for old, text in self._events]
             self._events.append((kind, json.dumps(data, allow_nan=False)))
             self._change.notify_all()
 
@@ -79,6 +84,9 @@ class LiveServer:
         if progress.dynamics is not None:
             names = [name for name in self.content["units"] if hasattr(progress.dynamics, name)]
             data["values"] = {name: plain(getattr(progress.dynamics, name)) for name in names}
+            if self._preview and self._watching and now - self._shown > SELDOM:
+                self.publish("motion", self._preview(progress.dynamics))
+                self._shown = time.monotonic()
         self.publish("progress", data)
 
     def fail(self, message: str) -> None:
@@ -106,7 +114,7 @@ class LiveServer:
                 with self._change:
                     self._change.wait_for(lambda told=told: self._closed or len(self._events) > told, timeout=ALIVE)
                     fresh, told, closed = self._events[told:], len(self._events), self._closed
-                write(b"".join(f"event: {kind}\ndata: {data}\n\n".encode() for kind, data in fresh) or b": waiting\n\n")
+                write(b"".join(f"event: {kind}\ndata: {data}\n\n".encode() for kind, data in fresh if data) or b": waiting\n\n")
                 if closed or any(kind == "failed" for kind, _ in fresh):
                     return
                 if any(kind == "done" for kind, _ in fresh):
@@ -136,6 +144,7 @@ def live_content(robot: Robot, joints: Sequence[str], parameters: Sequence[str])
         "title": f"{robot.name}: joint dynamics",
         "verdict": {"colour": "grey", "text": f"Searching for the joint dynamics of {robot.name}."},
         "joints": list(joints),
+        "small": ["mm" if robot.kinds[robot.index(joint)] == "slide" else "mrad" for joint in joints],
         "units": {name: PARAMETERS[name].unit for name in parameters},
     }
 

@@ -61,12 +61,18 @@ def _cloud(time: Array, gap: Array) -> dict[str, Any]:
     return {"q": packed(delta[rows].T), "v": packed(rate[rows].T)}
 
 
-def derivative(time: Array, values: Array, orders: Sequence[int] = (0, 1)) -> tuple[Array, list[Array]]:
-    """A uniform grid [s] and smoothed derivatives of the given orders there, shape (N, n) each: a cubic through `WINDOW`."""
+def even(time: Array, values: Array) -> tuple[Array, Array]:
+    """A uniform grid [s] at the median rate, and the values there, shape (N, n); what is not finite counts as zero."""
     dt = float(np.median(np.diff(time)))
     grid = time[0] + dt * np.arange(int((time[-1] - time[0]) / dt + 1e-6) + 1)
     values = np.where(np.isfinite(values), values, 0.0)
-    even = np.stack([np.interp(grid, time, column) for column in values.T], axis=1)
+    return grid, np.stack([np.interp(grid, time, column) for column in values.T], axis=1)
+
+
+def derivative(time: Array, values: Array, orders: Sequence[int] = (0, 1)) -> tuple[Array, list[Array]]:
+    """A uniform grid [s] and smoothed derivatives of the given orders there, shape (N, n) each: a cubic through `WINDOW`."""
+    grid, gridded = even(time, values)
+    dt = grid[1] - grid[0]
     window = min(max(5, int(WINDOW / dt) | 1), (len(grid) - 1) | 1)
     window -= 2 * (window > len(grid))
-    return grid, [np.asarray(savgol_filter(even, window, min(3, window - 1), deriv=k, delta=dt, axis=0)) for k in orders]
+    return grid, [np.asarray(savgol_filter(gridded, window, min(3, window - 1), deriv=k, delta=dt, axis=0)) for k in orders]

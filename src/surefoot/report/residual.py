@@ -8,7 +8,8 @@ import numpy as np
 from scipy import signal
 
 from surefoot.identify.fit import Score
-from surefoot.report.motion import derivative
+from surefoot.report.frequency import highest
+from surefoot.report.motion import derivative, even
 from surefoot.report.page import plain
 
 Array = np.ndarray
@@ -29,19 +30,12 @@ CAUSES = {
 
 def residuals(score: Score) -> dict[str, Any]:
     """Amplitude density of every joint's residual, shape (n, F) over f [Hz], and sentences by joint."""
-    grid, (left,) = _even(score.time, score.simulated - score.measured)
+    grid, left = even(score.time, score.simulated - score.measured)
     rate = 1.0 / (grid[1] - grid[0])
     f, power = signal.welch(left, rate, nperseg=min(len(grid), int(STRETCH * rate)), axis=0)
     centres, density = _thinned(f[1:], power[1:])
     told = [_hints(score, j, f[1:], power[1:, j]) for j in range(len(score.joints))]
     return {"f": plain(centres, 4), "density": plain(np.sqrt(density).T, 4), "hints": told}
-
-
-def _even(time: Array, values: Array) -> tuple[Array, list[Array]]:
-    dt = float(np.median(np.diff(time)))
-    grid = time[0] + dt * np.arange(int((time[-1] - time[0]) / dt + 1e-6) + 1)
-    values = np.where(np.isfinite(values), values, 0.0)
-    return grid, [np.stack([np.interp(grid, time, column) for column in values.T], axis=1)]
 
 
 def _thinned(f: Array, power: Array) -> tuple[Array, Array]:
@@ -66,12 +60,13 @@ def _hints(score: Score, j: int, f: Array, power: Array) -> list[str]:
     if ratio < FLAT:
         out.append("noise: nothing is left in it of what the joint does.")
     else:
-        out.append(f"below {f[slow][-1]:.0f} Hz it is {np.sqrt(ratio):.1f} times what the encoder's noise would leave.")
+        out.append(f"below {f[slow][-1]:.0f} Hz it is {np.sqrt(ratio):.0f} times what the encoder's noise would leave.")
         out += [f"{CAUSES[name]} ({100 * share:.0f} % of it)." for name, share in _causes(score, j) if share > ALIKE]
     surroundings = signal.medfilt(power, min(31, (len(power) - 1) | 1))
     lines = power / np.maximum(surroundings, 1e-300)
-    peak = int(np.argmax(np.where(f > 1.0, lines, 0.0)))
-    if lines[peak] > LINE and power[peak] > 0.02 * power.sum():
+    asked = highest(score.time, score.target[:, j]) if score.target.size and np.ptp(score.target[:, j]) else SLOW
+    peak = int(np.argmax(np.where(f > asked, lines, 0.0)))
+    if f[peak] > asked and lines[peak] > LINE and power[peak] > 0.02 * power.sum():
         out.append(f"a line at {f[peak]:.1f} Hz: a resonance, the stand, or the mains; not a property of the rigid joint.")
     return out
 

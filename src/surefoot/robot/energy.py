@@ -41,8 +41,9 @@ def regeneration(robot: "Robot") -> float:
     shares = np.unique(robot.motor["regeneration"])
     if len(shares) != 1 or np.isnan(shares[0]):
         raise SurefootError(
-            f"{robot.name}: motor.regeneration is {', '.join(f'{s:g}' for s in shares)}; expected one number for all joints, because "
-            "they share one bus. Give it in a [[joint]] block of robot.toml with match = \"*\", for example motor.regeneration = 0.0."
+            f"{robot.name}: motor.regeneration is {', '.join(f'{s:g}' for s in shares)}; expected one number for all joints, "
+            'because they share one bus. Give it in a [[joint]] block of robot.toml with match = "*", for example '
+            "motor.regeneration = 0.0."
         )
     return float(shares[0])
 

@@ -79,11 +79,14 @@ class Drives:
         self.past[:, self.fresh] = target[self.fresh]
         self.fresh[:] = False
 
+    def felt(self, step: int, q: Array) -> Array:
+        """The delayed command of physics step `step` after the joint-limit saturation at true q [rad], shape (N, n)."""
+        return safe_target(self.robot, (self.weights[step] * self.past).sum(0), q - self.offset)
+
     def effort(self, step: int, q: Array, v: Array) -> Effort:
         """The actuators' input for physics step `step` of the control step, at true q and q̇, each (N, n)."""
         dyn, old = self.dynamics, self.seen
-        delayed = (self.weights[step] * self.past).sum(0)
-        target = safe_target(self.robot, delayed, q - self.offset)
+        target = self.felt(step, q)
         self.seen = old + self.share * (v - old)
         low, high = torque_bounds(self.robot, q, v)
         control = self.stiffness * (target + dyn.bias) - self.damping * (1 - self.share) * old

@@ -114,8 +114,14 @@ def _freed(spec: Any, base: Any, free: bool) -> str:
         return ""
     if not own:
         own = [base.add_freejoint(name="surefoot_root")]
-    own[0].name = own[0].name or "surefoot_root"
-    return own[0].name
+    root = own[0]
+    root.name = root.name or "surefoot_root"
+    root.armature, root.damping, root.frictionloss = (
+        0.0,
+        [0.0, 0.0, 0.0],
+        0.0,
+    )  # a <joint type="free"> takes the defaults of joints
+    return root.name
 
 
 def _write_joints(spec: Any, robot: Robot, dynamics: JointDynamics) -> None:
@@ -141,11 +147,12 @@ def _write_joints(spec: Any, robot: Robot, dynamics: JointDynamics) -> None:
         joint.actfrclimited = False
         motor = spec.add_actuator(
             name=f"surefoot_{name}", target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT,
-            gaintype=mujoco.mjtGain.mjGAIN_FIXED, biastype=mujoco.mjtBias.mjBIAS_AFFINE,
+            gaintype=mujoco.mjtGain.mjGAIN_FIXED, biastype=mujoco.mjtBias.mjBIAS_AFFINE, dyntype=mujoco.mjtDyn.mjDYN_NONE,
+            gear=[1, 0, 0, 0, 0, 0], ctrllimited=False, actlimited=False, forcelimited=True, forcerange=[-1e30, 1e30],
         )  # fmt: skip
+        motor.gainprm[:], motor.biasprm[:] = 0.0, 0.0
         motor.gainprm[0] = 1.0
-        motor.forcelimited = True
-        motor.forcerange = [-1e30, 1e30]
+        motor.armature, motor.damping = 0.0, [0.0, 0.0, 0.0]
 
 
 def _primitives(spec: Any, base: Any) -> None:
@@ -155,7 +162,7 @@ def _primitives(spec: Any, base: Any) -> None:
     for i, geom in enumerate(spec.geoms):
         geom.name = f"surefoot_shape{i}"
         collides = bool(geom.contype or geom.conaffinity)
-        geom.contype, geom.conaffinity, geom.condim = int(collides), 0, 3
+        geom.contype, geom.conaffinity, geom.condim, geom.priority = int(collides), 0, 3, 0
         if collides and geom.meshname:
             box = geom.parent.name == base.name
             geom.type = mujoco.mjtGeom.mjGEOM_BOX if box else mujoco.mjtGeom.mjGEOM_CAPSULE
@@ -267,6 +274,7 @@ def _floor(spec: Any, terrain: Terrain, *, touch: bool) -> None:
     paint.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = GROUND
     spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.4, -1.0], castshadow=True)
     look = {"material": GROUND, "rgba": [1.0, 1.0, 1.0, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
+    look |= {"solref": [0.02, 1], "solimp": [0.9, 0.95, 0.001, 0.5, 2], "margin": 0, "gap": 0, "priority": 0, "group": 0}
     meet = {"contype": 0, "conaffinity": int(touch), "name": GROUND}
     if terrain.flat:
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], **look, **meet)
@@ -286,6 +294,10 @@ def _settings(spec: Any, physics: Physics) -> None:
     """The fit's step and integrator, and the solver's few iterations."""
     import mujoco
 
+    off, flags = spec.option.disableflags, mujoco.mjtDisableBit
+    spec.option.disableflags = off & (flags.mjDSBL_GRAVITY | flags.mjDSBL_SPRING | flags.mjDSBL_LIMIT)
+    spec.option.enableflags = 0
+    spec.option.density = spec.option.viscosity = 0.0  # as in the air
     spec.option.timestep = physics.timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON

@@ -16,11 +16,12 @@ from surefoot.simulate.on_ground import OnGround
 
 Array = np.ndarray
 ABREAST = 4  # robots shown at most on flat ground, side by side
+AROUND = 12  # robots shown at most on a terrain: those nearest to the first
 BACKENDS = ("egl", "osmesa", "glfw")  # in this order, where MUJOCO_GL does not say
 
 
 class Film:
-    """Frames of a world's first robots. The camera walks along with the first one.
+    """Frames of a world's first robots; the camera walks along with them.
 
         film = Film(world)
         for ...:
@@ -28,7 +29,7 @@ class Film:
             film.take()
         film.write(Path("walk.mp4"))
 
-    On flat ground the robots, which may stand inside one another, are drawn side by side.
+    On flat ground the first four are drawn side by side (robots may stand inside one another), on a terrain those near the first.
     """
 
     def __init__(self, world: OnGround, *, size: tuple[int, int] = (960, 540), rate: float = 25.0) -> None:
@@ -73,14 +74,13 @@ class Film:
         self._gl.make_current()
         world, model, (width, height) = self.world, self.world.ground.model, self.size
         qpos = np.array(world.stepper.state()[0])
-        count = min(ABREAST, len(qpos)) if world.terrain.flat else len(qpos)
-        apart = 2.5 * world.stand_height * (np.arange(count) - (count - 1) / 2) if world.terrain.flat else np.zeros(count)
-        self._aim(qpos[0, :3] + [0.0, apart.mean(), 0.0])
-        for k in range(count):
-            self._data.qpos[:] = qpos[k]
-            if world.ground.free and count > 1:
-                self._data.qpos[1] += apart[k]
-            mujoco.mj_forward(model, self._data)
+        qpos = self._shown(qpos) if world.ground.free else qpos[:1]
+        self._aim(qpos[: ABREAST if world.terrain.flat else 1, :3].mean(axis=0) if world.ground.free else np.zeros(3))
+        for k, place in enumerate(qpos):
+            self._data.qpos[:] = place
+            mujoco.mj_kinematics(model, self._data)
+            mujoco.mj_comPos(model, self._data)
+            mujoco.mj_camlight(model, self._data)
             if k == 0:
                 every = mujoco.mjtCatBit.mjCAT_ALL
                 mujoco.mjv_updateScene(model, self._data, self._look, None, self._camera, every, self._scene)
@@ -114,13 +114,21 @@ class Film:
         """Give the graphics back; frames stay."""
         self._release()
 
+    def _shown(self, qpos: Array) -> Array:
+        """The robots to draw: on flat ground the first few, moved apart; on a terrain the first and those around it."""
+        if not self.world.terrain.flat:
+            return qpos[np.argsort(np.linalg.norm(qpos[:, :2] - qpos[0, :2], axis=1), kind="stable")[:AROUND]]
+        few = qpos[:ABREAST].copy()
+        few[:, 1] += 2.5 * self.world.stand_height * (np.arange(len(few)) - (len(few) - 1) / 2)
+        return few
+
     def _aim(self, at: Array) -> None:
-        """Look at the first robot from its front left; follow it smoothly along the ground, and not its bouncing."""
+        """Look at the robots from their front left; follow them smoothly along the ground, and not their bouncing."""
         height = self.world.stand_height
         centre = np.array([at[0], at[1], self.world.terrain.height(at[:2]) + 0.6 * height])
         self._centre = centre if self._centre is None else self._centre + 0.1 * (centre - self._centre)
         self._camera.lookat[:] = self._centre
-        self._camera.distance, self._camera.azimuth, self._camera.elevation = 7.0 * height, 130.0, -18.0
+        self._camera.distance, self._camera.azimuth, self._camera.elevation = 8.0 * height, 130.0, -20.0
 
 
 def _free(gl: Any, draw: Any) -> None:

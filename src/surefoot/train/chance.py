@@ -68,7 +68,7 @@ class Chance:
         half = uniform(-np.pi, np.pi, k) / 2
         quaternion = np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=-1)
         return Start(
-            position=origin + [0.0, 0.0, self.world.stand_height],
+            position=origin + np.array([0.0, 0.0, self.world.stand_height]),
             quaternion=quaternion,
             joint_position=posture + uniform(-s.posture_noise, s.posture_noise, (k, len(posture))),
             velocity=uniform(-s.velocity_noise, s.velocity_noise, (k, 3)),
@@ -87,4 +87,3 @@ class Chance:
         self.rng.bit_generator.state = kept["rng"]
         self.command, self.pushed = kept["command"].copy(), kept["pushed"].copy()
         self.world.friction[:], self.world.wrench[:] = kept["friction"], kept["wrench"]
-

@@ -33,13 +33,19 @@ def write(path: Path, state: dict[str, Any]) -> None:
 def read(path: Path) -> dict[str, Any]:
     """A checkpoint as it was written."""
     if not path.is_file():
-        raise SurefootError(f"there is no checkpoint at {path} to resume; leave --resume out, or give the folder of a training as --out.")
+        raise SurefootError(
+            f"there is no checkpoint at {path} to resume; leave --resume out, or give the folder of a training as --out."
+        )
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, ValueError) as error:
-        raise SurefootError(f"{path} is not a checkpoint that can be read: {type(error).__name__}. Start again without --resume.") from None
+        raise SurefootError(
+            f"{path} is not a checkpoint that can be read: {type(error).__name__}. Start again without --resume."
+        ) from None
     if not isinstance(state, dict) or state.pop("format", None) != FORMAT:
-        raise SurefootError(f"{path} is not a checkpoint written by this version of surefoot ({FORMAT}). Start again without --resume.")
+        raise SurefootError(
+            f"{path} is not a checkpoint written by this version of surefoot ({FORMAT}). Start again without --resume."
+        )
     return _arrays(state)
 
 

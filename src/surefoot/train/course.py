@@ -1,4 +1,4 @@
-"""Where robots start and how hard it is there: the curriculum over the rows of a terrain, and the ground under and around a robot."""
+"""Where robots start and how hard it is there: the curriculum over a terrain, and the ground under and around a robot."""
 
 from __future__ import annotations
 

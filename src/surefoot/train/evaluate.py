@@ -22,7 +22,7 @@ GOOD = {"velocity_error": 0.10, "yaw_error": 0.10, "falls": 0.02}
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A policy's marks. A robot that has fallen stands still from then on; one that the engine lost is left out and counted."""
+    """A policy's marks. A robot that has fallen stands still from then on; one that the engine lost is left out."""
 
     velocity_error: float  # ‖mean velocity over 10 s − command‖, mean over robots [m/s]
     yaw_error: float  # likewise about the vertical [rad/s]
@@ -58,18 +58,23 @@ class Evaluation:
 def held_commands(low: Array, high: Array, robots: int = ROBOTS) -> Array:
     """Commands that cover the trained range, shape (robots, 3).
 
-    Of every 192: a grid of quarter and three-quarter points, twice; standing still, 16 times; each extreme of each axis, 8 times.
+    Of every 192: the ends of each axis, 8 times each; standing still, 16 times; a grid of quarter points, twice.
     """
     middle, half = (np.asarray(low) + high) / 2, (np.asarray(high) - low) / 2
     at = np.array([-0.75, -0.25, 0.25, 0.75])
     grid = middle + half * np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1).reshape(-1, 3)
-    ends = np.concatenate([np.diag(np.asarray(low)), np.diag(np.asarray(high))])
-    every = np.concatenate([grid, grid, np.zeros((16, 3)), np.repeat(ends, 8, axis=0)])
-    return np.resize(every, (robots, 3)) if robots >= len(every) else every[np.linspace(0, len(every) - 1, robots).astype(int)]
+    ends = np.concatenate([np.diag(np.asarray(high)), np.diag(np.asarray(low))])
+    every = np.concatenate([np.tile(ends, (8, 1)), np.zeros((16, 3)), grid, grid])
+    return np.resize(every, (robots, 3))
 
 
 def evaluate(
-    act: Callable[[Seen], Array], task: Task, commands: Array, *, seconds: float = SECONDS, watch: Callable[[], None] | None = None
+    act: Callable[[Seen], Array],
+    task: Task,
+    commands: Array,
+    *,
+    seconds: float = SECONDS,
+    watch: Callable[[], None] | None = None,
 ) -> Evaluation:
     """Let `act` drive the robots of a task without chance under held commands. `watch` is called after each step."""
     period = task.settings.period
@@ -115,8 +120,6 @@ def _held(task: Task, commands: Array) -> Seen:
 def short(marks: Evaluation) -> str:
     """One line."""
     return (
-        f"velocity error {marks.velocity_error:.3f} m/s, yaw error {marks.yaw_error:.3f} rad/s, {100 * marks.standing:.1f} % stand, "
-        f"{marks.power:.0f} W, cost of transport {marks.cot:.2f}"
+        f"velocity error {marks.velocity_error:.3f} m/s, yaw error {marks.yaw_error:.3f} rad/s, "
+        f"{100 * marks.standing:.1f} % stand, {marks.power:.0f} W, cost of transport {marks.cot:.2f}"
     )
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import SurefootError
@@ -47,7 +47,7 @@ class MirroredRollout(RolloutStorage):
         self.several = 1 + len(mirrors)
         self.cut = {name: torch.empty(cuts, self.several, robots * steps // cuts, size) for name, size in sizes.items()}
 
-    def mini_batch_generator(self, num_mini_batches: int, num_epochs: int = 8) -> Iterator[RolloutStorage.Batch]:
+    def mini_batch_generator(self, num_mini_batches: int, num_epochs: int = 8) -> Generator[RolloutStorage.Batch, None, None]:
         """Mini-batches of the originals; `number` says which, for `augment_batch`."""
         size = self.cut["action"].shape[2]
         order = torch.randperm(num_mini_batches * size).split(size)
@@ -111,7 +111,11 @@ class Network(MLPModel):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self.mlp[-1].__class__ = Exact
+        last = self.mlp[-1]
+        assert isinstance(last, torch.nn.Linear)
+        exact = Exact(last.in_features, last.out_features)
+        exact.load_state_dict(last.state_dict())
+        self.mlp[-1] = exact
 
 
 def ppo(settings: LearnerSettings, seen: TensorDict, actions: int, mirrors: Sequence[Mirror]) -> PPO:

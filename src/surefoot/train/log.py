@@ -44,7 +44,7 @@ class Curves:
 
     def evaluated(self, iteration: int, marks: Evaluation) -> None:
         """The marks of the mean policy after an iteration."""
-        row = {name: getattr(marks, name) for name in EVALUATED}
+        row: dict[str, float] = {name: getattr(marks, name) for name in EVALUATED}
         _append(self.evaluations, {"iteration": iteration} | row)
         if self._board:
             for name, value in row.items():

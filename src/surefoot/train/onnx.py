@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rsl_rl.models import MLPModel
 
 OPSET = 18
+EPSILON = 1e-2  # added by rsl_rl's normaliser to the standard deviation
 
 
 def write(actor: MLPModel, spec: Specification, path: Path) -> Path:
@@ -24,7 +25,7 @@ def write(actor: MLPModel, spec: Specification, path: Path) -> Path:
 
     weights = {name: value.detach().cpu().numpy().astype(np.float32) for name, value in actor.state_dict().items()}
     layers = sorted({int(name.split(".")[1]) for name in weights if name.startswith("mlp.")})
-    mean, std = weights["obs_normalizer._mean"][0], weights["obs_normalizer._std"][0] + np.float32(actor.obs_normalizer.eps)
+    mean, std = weights["obs_normalizer._mean"][0], weights["obs_normalizer._std"][0] + np.float32(EPSILON)
     if len(mean) != len(spec.observation):
         raise SurefootError(f"the actor takes {len(mean)} numbers; the joints of its specification make {len(spec.observation)}.")
     constants: dict[str, Any] = {"mean": mean, "std": std}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.deploy.policy import Policy
 from surefoot.errors import SurefootError
 from surefoot.simulate.physics import Physics
+from surefoot.simulate.video import Film
 from surefoot.train.observation import Noise
 from surefoot.train.settings import LearnerSettings, TaskSettings
 from surefoot.train.train import Plan
@@ -33,11 +34,7 @@ def play(
     plan = replace(plan_of(read_record(run)), seed=seed, judged=robots, judged_seconds=seconds)
     plan = plan if terrain is None else replace(plan, terrain=terrain)
     task = new_task(robot, policy.spec.dynamics, plan, robots=robots, seed=seed, judged=True)
-    film = None
-    if video is not None:
-        from surefoot.train.film import Film
-
-        film = Film(task)
+    film = None if video is None else Film(task.world)
     marks = judge(lambda seen: policy(seen.policy), task, plan, watch=film and film.take)
     return marks, film.write(video) if film and video else None
 
@@ -46,7 +43,9 @@ def read_record(run: Path) -> dict[str, Any]:
     """What training.json says."""
     path = run / "training.json"
     if not path.is_file():
-        raise SurefootError(f"there is no training in {run}: {path} does not exist. Train one with surefoot train ROBOT FIT --out {run}.")
+        raise SurefootError(
+            f"there is no training in {run}: {path} does not exist. Train one with surefoot train ROBOT FIT --out {run}."
+        )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         plan_of(record)
@@ -57,11 +56,15 @@ def read_record(run: Path) -> dict[str, Any]:
 
 def plan_of(record: Mapping[str, Any]) -> Plan:
     """The plan that training.json describes."""
-    task = {key: tuple(value) if isinstance(value, list) else value for key, value in record["task"].items()}
-    learner = {key: tuple(value) if isinstance(value, list) else value for key, value in record["learner"].items()}
+    task, learner = (_tuples(record[part]) for part in ("task", "learner"))
+    task["noise"] = Noise(**task["noise"])
     return Plan(
         preset=record["preset"], terrain=record["terrain"], seed=record["seed"], minutes=record["minutes"],
-        randomise=record["randomise"], origin=record["origin"], task=TaskSettings(**task | {"noise": Noise(**task["noise"])}),
+        randomise=record["randomise"], origin=record["origin"], task=TaskSettings(**task),
         learner=LearnerSettings(**learner),
         physics=Physics(timestep=record["timestep"], delay_on=record["delay_on"], bias_form=record["bias_form"]),
     )  # fmt: skip
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}

@@ -145,8 +145,8 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint of this process."""
         state = self.training.state_dict() | {
-            "plan": describe(self.plan) | {"robot": self.robot.name}, "processes": ranks(), "lost": self.lost, "chosen": self.chosen,
-            "best": None if self.best is None else self.best.to_dict(),
+            "plan": describe(self.plan) | {"robot": self.robot.name}, "processes": ranks(), "lost": self.lost,
+            "chosen": self.chosen, "best": None if self.best is None else self.best.to_dict(),
         }  # fmt: skip
         checkpoint.write(checkpoint.path_of(self.out, rank()), state)
 
@@ -163,8 +163,8 @@ class Run:
         if differ := [key for key in mine if mine[key] != theirs.get(key)]:
             what = ", ".join(differ)
             raise SurefootError(
-                f"the training in {self.out} is another one (it differs in {what}); resume it with the options it began with, or give "
-                "another --out."
+                f"the training in {self.out} is another one (it differs in {what}); resume it with the options it began with, or "
+                "give another --out."
             )
         self.training.load_state_dict(state)
         self.lost, self.chosen = state["lost"], state["chosen"]
@@ -178,6 +178,7 @@ class Run:
         self.evaluate()
         if ranks() > 1:
             torch.distributed.barrier()
+            torch.distributed.destroy_process_group()
         best = self.best or Evaluation.none()
         trained = Trained(
             folder=self.out, evaluation=best, iteration=self.chosen, iterations=self.training.iteration, seconds=seconds,

@@ -30,7 +30,7 @@ class Image:
         return values[..., self.source] * self.sign
 
     def then(self, other: Image) -> Image:
-        """This image, mirrored once more."""
+        """The image of the image."""
         return Image(source=self.source[other.source], sign=self.sign[other.source] * other.sign)
 
 
@@ -79,8 +79,8 @@ def _partners(points: Array, images: Array, what: str, tolerance: float) -> Imag
     source = distance.argmin(1)
     if distance.min(1).max() > tolerance or len(set(source)) != len(points):
         raise SurefootError(
-            f"the {what} have no mirror images of each other within {1e3 * tolerance:g} mm, though the joints have; leave the plane "
-            "out of symmetry in robot.toml."
+            f"the {what} have no mirror images of each other within {1e3 * tolerance:g} mm, though the joints have; leave the "
+            "plane out of symmetry in robot.toml."
         )
     return Image(source=source, sign=np.ones(len(points)))
 

@@ -63,8 +63,8 @@ class Task:
     def __init__(self, robot: Robot, world: OnGround, settings: TaskSettings, course: Course, *, seed: int) -> None:
         if missing := [name for name in REWARDS if name not in robot.rewards]:
             raise SurefootError(
-                f"{robot.name} has no reward coefficient for {', '.join(missing)}; add them under [rewards] in its robot.toml, for "
-                "example velocity_tracking = 0.2, energy = -16e-5, collisions = -1.0, touchdown = -0.1."
+                f"{robot.name} has no reward coefficient for {', '.join(missing)}; add them under [rewards] in its robot.toml, "
+                "for example velocity_tracking = 0.2, energy = -16e-5, collisions = -1.0, touchdown = -0.1."
             )
         if world.joints != robot.joints:
             raise SurefootError(f"the world's joints are {', '.join(world.joints)}; {robot.name} has {', '.join(robot.joints)}.")
@@ -142,7 +142,7 @@ class Task:
         potential = potential_power(self.world.mass, motion.com_velocity[..., 2].mean(1))
         self.speeds = np.roll(self.speeds, -1, axis=1)
         self.speeds[:, -1] = np.linalg.norm(motion.foot_velocity, axis=-1).max(1)
-        touching = motion.foot_contact.any(1)
+        touching = np.asarray(motion.foot_contact.any(1))
         landed, self.landed = touching & ~self.landed, touching
         beyond = ((q < robot.lower) | (q > robot.upper)).any(1)
         terms = {

@@ -1,10 +1,10 @@
 """The verb: joint dynamics in, policy.onnx out, with everything that happened beside it.
 
-    OUT/policy.onnx      the best policy, by the mean action on held commands; written whenever a better one is found
-    OUT/training.json    settings, seed, versions, and the evaluation of that policy
-    OUT/curves.csv       figures of every iteration
-    OUT/checkpoint.pt    where --resume goes on
-    OUT/tensorboard/     the same figures for TensorBoard
+OUT/policy.onnx      the best policy, by the mean action on held commands; written whenever a better one is found
+OUT/training.json    settings, seed, versions, and the evaluation of that policy
+OUT/curves.csv       figures of every iteration
+OUT/checkpoint.pt    where --resume goes on
+OUT/tensorboard/     the same figures for TensorBoard
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def _same_step(fitted: float | None, asked: float) -> None:
     """One world: joint dynamics hold at the step they were identified at."""
     if fitted is not None and abs(fitted - asked) > 1e-9:
         raise SurefootError(
-            f"This fit used dt = {1e3 * fitted:g} ms; training asked for {1e3 * asked:g} ms. Joint dynamics do not carry over between "
-            f"step sizes. Pass --timestep {fitted:g}, or identify again with --timestep {asked:g}."
+            f"This fit used dt = {1e3 * fitted:g} ms; training asked for {1e3 * asked:g} ms. Joint dynamics do not carry over "
+            f"between step sizes. Pass --timestep {fitted:g}, or identify again with --timestep {asked:g}."
         )
 
 

@@ -1,4 +1,4 @@
-"""One training: rollouts, updates, schedules, figures; everything in it can be written down and taken up again to the same bits."""
+"""One training: rollouts, updates, schedules, figures; all of it can be written down and taken up again to the same bits."""
 
 from __future__ import annotations
 
@@ -74,7 +74,11 @@ class Training:
         began, tally, s = time.perf_counter(), Tally(), self.settings
         self.task.penalty = penalty_scale(self.iteration, half_life=s.penalty_half_life)
         self.ppo.entropy_coef = entropy_coefficient(
-            self.iteration, first=s.entropy_first, last=s.entropy_last, turn_over=s.entropy_turn_over, steepness=s.entropy_steepness
+            self.iteration,
+            first=s.entropy_first,
+            last=s.entropy_last,
+            turn_over=s.entropy_turn_over,
+            steepness=s.entropy_steepness,
         )
         with torch.inference_mode():
             for _ in range(s.steps):

@@ -69,6 +69,9 @@ def recipe(
     Amplitude, centre and gains are one number for all, one per joint, or {joint pattern: number}; joints that no pattern
     names keep the robot's. Where legs mirror each other, what is said of one joint holds for its images.
     """
+    for name, value in (("amplitude", amplitude), ("centre", centre)):
+        if value is not None and not np.isfinite(list(value.values()) if isinstance(value, Mapping) else value).all():
+            raise SurefootError(f"--{name} holds a value that is not a finite number: {value}.")
     lead = leaders(robot, symmetries(robot) if settings.get("mirror", True) else ())
     middle = robot.posture + _alike("centre", centre, robot, lead, robot.posture, origin=robot.posture)
     gains = [
@@ -81,8 +84,8 @@ def recipe(
     usual = amplitudes(robot, None, middle)
     usual = np.array([usual[lead.of == leader].min() for leader in lead.of])  # mirror images share what the tightest can bear
     swing = np.abs(_alike("amplitude", amplitude, robot, lead, usual))
-    if not swing.any() or not np.isfinite(swing).all():
-        raise SurefootError("amplitudes must be finite and not all 0; for example --amplitude '*_HAA=0.1' '*_KFE=0.2'.")
+    if not swing.any():
+        raise SurefootError("amplitudes must not all be 0; for example --amplitude '*_HAA=0.1' '*_KFE=0.2'.")
     return Recipe(amplitude=swing, centre=middle, stiffness=gains[0], damping=gains[1], **settings)
 
 

@@ -36,7 +36,7 @@ function ticks(low, high, count, least = 0) {
 function decades(low, high, room) {
   const out = [], from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
   const sparse = Math.max(1, Math.ceil((to - from) / room));
-  const folds = to - from <= 2 ? [1, 2, 5] : [1];
+  const span = Math.log10(high / low), folds = span < 1.7 ? [1, 2, 5] : span < 2.7 ? [1, 3] : [1];
   for (let power = from; power <= to; power += sparse)
     for (const fold of folds) {
       const value = fold * 10 ** power;

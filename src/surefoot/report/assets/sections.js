@@ -260,10 +260,17 @@ function searchSection(content) {
 function dataSection(content) {
   const { checks } = content.fit;
   if (!checks.length) return section("data", "The recordings", "Nothing was kept of a check of these recordings: surefoot check says what it finds.");
-  const light = { stop: "red", warn: "yellow", ok: "green" };
+  const light = { stop: "red", warn: "yellow", ok: "green" }, rows = new Map();
+  for (const f of checks) {
+    const key = [f.level, f.recording, f.subject].join("|"), text = f.joint && !f.message.includes(f.joint) ? `${f.joint}: ${f.message}` : f.message;
+    rows.set(key, [...(rows.get(key) ?? []), [f, text]]);
+  }
   return section("data", "The recordings", "What surefoot check said of the fitted recordings before the fit.",
-    h("div", { class: "scroll" }, h("table", { class: "text" }, h("thead", {}, h("tr", {}, ["", "recording", "subject", "finding", "what to do"].map((text) => h("th", {}, text)))),
-      h("tbody", {}, checks.map((f) => h("tr", {}, h("td", {}, lamp(light[f.level], f.level)), h("td", {}, f.recording), h("td", {}, f.subject), h("td", {}, f.joint && !f.message.includes(f.joint) ? `${f.joint}: ${f.message}` : f.message), h("td", {}, f.remedy)))))));
+    h("div", { class: "findings" }, [...rows.values()].map((found) => {
+      const [{ level, recording, subject }] = found[0], remedies = [...new Set(found.map(([f]) => f.remedy).filter(Boolean))];
+      return h("div", { class: "finding" }, h("div", {}, lamp(light[level], level), h("b", {}, subject), h("span", {}, recording)),
+        h("div", {}, found.map(([, text]) => h("p", {}, text)), remedies.map((text) => h("p", { class: "remedy" }, text))));
+    })));
 }
 
 function provenanceSection(content) {

@@ -28,12 +28,15 @@ function fitsSourcesSection(content) {
 function liveSection(content) {
   const plot = new Plot({ label: "loss over the search", height: 240, x: { label: "iteration", least: 1 }, y: { log: true, label: "loss [rad²]" }, lines: [] });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "progress" }), note = h("p", { class: "readout", id: "told" }, "waiting for the first iteration"), table = h("div", { class: "scroll" });
-  content.view = { plot, bar, note, table };
-  return section("live", "The search", "Updates by itself while the search runs. When it has ended, the whole report takes this page's place.", bar, note, plot.box, table);
+  const plots = content.joints.map((joint) => new Plot({ label: `${joint}: measured and simulated position`, height: 120, x: { unit: "s" }, lines: [] }));
+  const captions = content.joints.map(() => h("span", { class: "caption" })), grid = h("div", { class: "grid small", id: "moving", hidden: true },
+    plots.map((one, j) => h("div", { class: "card" }, h("h3", {}, h("span", {}, content.joints[j]), captions[j]), one.box)));
+  content.view = { plot, bar, note, table, plots, captions, grid };
+  return section("live", "The search", "Updates by itself while the search runs. When it has ended, the whole report takes this page's place.", bar, note, plot.box, grid, table);
 }
 
 function listen(content) {
-  const { plot, bar, note, table } = content.view, stages = [], events = new EventSource("events"), line = (stage) => stages.find((one) => one.name === stage);
+  const { plot, bar, note, table, plots, captions, grid } = content.view, stages = [], events = new EventSource("events"), line = (stage) => stages.find((one) => one.name === stage);
   events.addEventListener("progress", (event) => {
     const p = JSON.parse(event.data);
     if (!line(p.stage)) stages.push({ name: p.stage, colour: FIT_COLOURS[stages.length % 6], x: [], y: [] });
@@ -45,6 +48,15 @@ function listen(content) {
     note.textContent = `${p.stage}: ${p.iteration + 1} of at most ${p.limit}, loss ${digits(p.loss)} rad²`;
     if (p.values) table.replaceChildren(liveTable(content, p.values));
     Frame.draw(plot);
+  });
+  events.addEventListener("motion", (event) => {
+    const motion = JSON.parse(event.data), time = unpack(motion.time), measured = unpack(motion.measured), simulated = unpack(motion.simulated);
+    grid.hidden = false;
+    plots.forEach((one, j) => {
+      one.lines = [{ name: "measured", colour: "measured", width: 2, x: time, y: measured[j] }, { name: "simulated", colour: "simulated", x: time, y: simulated[j] }];
+      captions[j].textContent = `${milli(motion.rmse[j])} ${content.small[j]} rms`;
+      Frame.draw(one);
+    });
   });
   events.addEventListener("done", async () => {
     events.close();

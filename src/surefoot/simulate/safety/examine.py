@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.record.targets import Targets
+from surefoot.robot.canonical import set_range
 from surefoot.robot.drive import gear_ratio, torque_bounds
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
@@ -103,7 +104,7 @@ def examine(
 def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics) -> tuple[Array, Array]:
     """Encoder positions and the torques that the drives were asked for, unlimited, each of shape (L, T, n)."""
     blank = at_rest(targets)
-    position, _, _ = engine(robot, blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
+    position, _, _ = engine(_unstopped(robot), blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
     with np.errstate(invalid="ignore", over="ignore"):
         v = np.gradient(position, targets.time, axis=1)
         wanted = np.stack([_late(targets, targets.target, float(d)) for d in ahead.candidates.delay[:, 0]]) - position
@@ -113,6 +114,14 @@ def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics)
         if targets.feedforward is not None:
             wanted += targets.feedforward
     return position, wanted
+
+
+def _unstopped(robot: Robot) -> Robot:
+    """The robot without the stops at its joint limits: how far beyond them would it go?"""
+    model = robot.model
+    for joint in robot.joints:
+        model = set_range(model, joint, -np.inf, np.inf)
+    return robot.replace(model=model)
 
 
 def _late(targets: Targets, values: Array, delay: float) -> Array:
@@ -186,12 +195,13 @@ def _links(
     robot: Robot, targets: Targets, ahead: Outlook, q: Array, margin: float, period: float
 ) -> tuple[list[Breach], str]:  # fmt: skip
     """The first time that two links come too near, and what was looked at."""
+    unchecked = f"distances between links were NOT checked: the shapes of {robot.name} are not known"
     if not robot.scene:
-        return [], (
-            f"distances between links were NOT checked: the shapes of {robot.name} are not known (those of a URDF are not read; "
-            "give an MJCF with its geoms)."
-        )
-    watched = Shapes(robot, margin)
+        return [], f"{unchecked} (give an MJCF with its geoms, or a URDF beside its meshes)."
+    try:
+        watched = Shapes(robot, margin)
+    except ValueError as error:  # a file that the scene refers to is not there
+        return [], f"{unchecked} ({' '.join(str(error).split())})."
     if watched.count < 2:
         return [], f"distances between links were NOT checked: the model of {robot.name} has no shapes that collide."
     told = f"{watched.count} shapes, all pairs of links that are not neighbours, at least {1e3 * margin:g} mm apart"
@@ -204,8 +214,8 @@ def _links(
                 f"come within {deep:.0f} mm" if deep > 0 else f"collide, {-deep:.0f} mm deep"
             )
             remedy = (
-                f"Make --amplitude of {', '.join(near.joints)} smaller, or hold the legs apart with --centre; without "
-                "--amplitude the largest safe ones are found."
+                f"Make --amplitude of {', '.join(near.joints)} smaller, hold the links apart with --centre, or accept "
+                "less with --link-margin; without --amplitude the largest safe ones are found."
             )
             time, excess = float(targets.time[near.sample * thin]), 1 + (margin - near.distance) / margin
             return [_breach("links", near.joint, time, name, fact, remedy, excess=excess, joints=near.joints)], told + "."

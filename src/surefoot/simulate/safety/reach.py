@@ -13,19 +13,25 @@ from surefoot.robot.spec import Robot
 from surefoot.robot.symmetry import symmetries
 from surefoot.simulate.safety.examine import Safety, examine
 
-ROUNDS = 24
+ROUNDS = 30
 SHRINK = 0.85  # of the amplitudes of joints that are in the way of something
 
 
 def largest_safe(robot: Robot, recipe: Recipe, **options: Any) -> tuple[Recipe, Safety]:
     """The recipe with the amplitudes that `examine` (whose options these are) finds nothing wrong with, and its verdict."""
     lead = leaders(robot, symmetries(robot) if recipe.mirror else ())
+    worst: object = ""
+    coarse = True  # quick looks first; what they find nothing wrong with is looked at with care
     for _ in range(ROUNDS):
-        found = examine(robot, recipe.targets(robot), **options)
+        found = examine(robot, recipe.targets(robot), coarse=coarse, **options)
         if not found.breaches:
-            return recipe, found
-        if any(b.what == "divergence" for b in found.breaches):
-            break
+            if not coarse:
+                return recipe, found
+            coarse = False
+            continue
+        worst = found.breaches[0]
+        if any(b.what == "divergence" or (b.what == "links" and b.time == 0) for b in found.breaches):
+            break  # no smaller motion would help
         factor = np.ones(robot.n)
         for breach in found.breaches:
             group = np.isin(lead.of, lead.of[robot.select(breach.joints)])
@@ -33,6 +39,5 @@ def largest_safe(robot: Robot, recipe: Recipe, **options: Any) -> tuple[Recipe, 
             factor[group] = np.minimum(factor[group], wanted)
         recipe = recipe.replace(amplitude=recipe.amplitude * factor)
     raise SurefootError(
-        f"no amplitude of this {recipe.kind} is safe for {robot.name}: {found.breaches[0]} Choose another --centre, --to-hz, "
-        "--stiffness or --damping."
+        f"no amplitude of this {recipe.kind} is safe for {robot.name}: {worst} Or change --to-hz, --stiffness or --damping."
     )

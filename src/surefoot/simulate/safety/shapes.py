@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.errors import SurefootError
 from surefoot.robot.spec import Robot
 
 Array = np.ndarray
@@ -36,8 +35,6 @@ class Shapes:
     def __init__(self, robot: Robot, margin: float) -> None:
         import mujoco
 
-        if not robot.scene:
-            raise SurefootError(f"the shapes of {robot.name}'s links are not known.")
         self.margin = margin
         self.model = model = mujoco.MjModel.from_xml_string(robot.scene)
         self.data = mujoco.MjData(model)
@@ -112,4 +109,4 @@ class Shapes:
         return self._apart(a, b) <= NEXT
 
     def _name(self, body: int) -> str:
-        return self.model.body(body).name or ("the base" if body == 0 else f"body {body}")
+        return "the base" if body == 0 else self.model.body(body).name or f"body {body}"

@@ -1,0 +1,1 @@
+"""Parts of methods.py: the robots, the methods, the figures."""

@@ -1,0 +1,205 @@
+"""The figures: error against seconds, and the paper's in-air figures made from the same runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from methods.cases import Case
+from methods.entries import Answer
+from surefoot.identify import Score
+
+if TYPE_CHECKING:
+    from methods import Row  # type: ignore[attr-defined]
+
+COLOURS = {"no model": "tab:blue", "network": "tab:red", "fit": "tab:orange"}
+SHOWN = ("MLP from torque", "LSTM from torque", "MLP from encoders")  # the network of the overlay: the first that is there
+FIT = ("hybrid (default)", "least squares", "CMA-ES, paper's size")
+PAPER = "CMA-ES, paper's size"
+ZOOM = 1.5  # [s]
+RANDOMISED = 0.3  # half-width of a usual domain randomisation, relative
+KINDS = {"armature": "armature", "damping": "damping", "friction": "friction", "bias": "bias", "delay": "delay"}
+
+
+def draw(rows: list[Row], shown: list[tuple[Case, dict[str, Answer]]], folder: Path) -> list[Path]:
+    """Every figure for which there is data."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 150})
+    out = []
+    jobs: list[tuple[str, Callable[[Any], Any]]] = [("error-against-seconds", lambda: against_seconds(plt, rows))]
+    with_truth = [(c, a) for c, a in shown if c.truth is not None and pick(a, FIT)]
+    for case, answers in with_truth[:1]:
+        jobs += [
+            ("overlay", lambda c=case, a=answers: overlay(plt, c, a)),
+            ("delta-phase", lambda c=case, a=answers: delta(plt, c, a)),
+        ]
+        jobs += [("parameter-spread", lambda c=case, a=answers: spread(plt, c, a))]
+    if any(PAPER in a for _, a in shown):
+        jobs.append(("loss-by-generation", lambda: generations(plt, shown)))
+    for name, job in jobs:
+        figure = job()
+        path = folder / f"{name}.png"
+        figure.savefig(path, bbox_inches="tight")
+        plt.close(figure)
+        out.append(path)
+    return out
+
+
+def pick(answers: dict[str, Answer], names: tuple[str, ...]) -> tuple[str, Answer] | None:
+    """The first of these methods that was run."""
+    return next(((name, answers[name]) for name in names if name in answers), None)
+
+
+def against_seconds(plt: Any, rows: list[Row]) -> Any:
+    """Median error on unseen motions against median seconds of the search or of learning, a mark for each method."""
+    figure, axes = plt.subplots(figsize=(8, 5))
+    methods = [m for m in dict.fromkeys(r.method for r in rows) if np.median([r.seconds for r in rows if r.method == m]) > 0]
+    points = []
+    virtual = [r for r in rows if ":" in r.case] or rows
+    for m in methods:
+        mine = [r for r in virtual if r.method == m and np.isfinite(r.unseen)]
+        if not mine:
+            continue
+        x, y = np.median([r.seconds for r in mine]), 1e3 * np.median([r.unseen for r in mine])
+        network = "from" in m
+        axes.plot(x, y, marker="s" if network else "o", color="tab:red" if network else "tab:orange" if m in FIT else "tab:gray")
+        points.append((x, y, m))
+    bare = [r.unseen for r in virtual if r.method == "no model"]
+    if bare:
+        axes.axhline(1e3 * np.median(bare), color="tab:blue", linestyle=":", label="no model")
+        axes.legend(frameon=False, loc="upper left")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _label(axes, points)
+    axes.set_xlabel("seconds to find or to learn it (median)")
+    axes.set_ylabel("error on other gains, steps and another chirp [mrad] (median)")
+    axes.margins(x=0.25, y=0.15)
+    axes.grid(alpha=0.25, which="both")
+    return figure
+
+
+def _label(axes: Any, points: list[tuple[float, float, str]]) -> None:
+    """Names beside their marks; where two would meet, the upper one is moved up."""
+    last: list[tuple[float, float]] = []
+    for x, y, name in sorted(points, key=lambda p: p[1]):
+        height = np.log10(y)
+        while any(abs(np.log10(x) - a) < 0.9 and abs(height - b) < 0.035 for a, b in last):
+            height += 0.005
+        last.append((float(np.log10(x)), height))
+        moved = 10**height
+        axes.annotate(name, (x, y), xytext=(x * 1.12, moved), fontsize=7, va="center",
+                      arrowprops={"arrowstyle": "-", "lw": 0.4, "color": "gray"} if moved / y > 1.03 else None)  # fmt: skip
+
+
+def _runs(case: Case, answers: dict[str, Answer], kind: str) -> tuple[Any, list[tuple[str, str, Score]]]:
+    """The unseen recording of a kind, and what each model makes of it."""
+    rec = case.tests[kind][0]
+    network, fit = pick(answers, SHOWN), pick(answers, FIT)
+    runs = []
+    if network:
+        runs.append((network[0], COLOURS["network"], network[1].judge(rec)))
+    assert fit is not None
+    runs.append((fit[0], COLOURS["fit"], fit[1].judge(rec)))
+    return rec, runs
+
+
+def overlay(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
+    """Target, measurement and every model of one joint, zoomed: the paper's trajectory figure."""
+    rec, runs = _runs(case, answers, "chirp")
+    joint = min(1, rec.n - 1)
+    middle = rec.time[0] + 0.6 * rec.duration
+    window = (rec.time > middle) & (rec.time < middle + ZOOM)
+    figure, axes = plt.subplots(figsize=(8, 3.5))
+    t = rec.time[window]
+    axes.plot(t, rec.target[window, joint], "--", color="gray", label="target")
+    axes.plot(t, rec.position[window, joint], "--", color="tab:green", lw=2, label="measured")
+    axes.plot(t, runs[0][2].no_model[window, joint], color=COLOURS["no model"], label="no model")
+    for name, colour, score in runs:
+        axes.plot(t, score.simulated[window, joint], color=colour, label=name)
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel(f"{rec.joints[joint]} [rad]")
+    axes.set_title(f"{case.name}: another chirp, not seen", loc="left")
+    axes.legend(frameon=False, ncols=5, loc="lower center", bbox_to_anchor=(0.5, -0.38))
+    return figure
+
+
+def delta(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
+    """Simulated minus measured position and velocity: the closer to the origin, the smaller the gap."""
+    rec, runs = _runs(case, answers, "chirp")
+    joint = 0
+    shown = [("no model", COLOURS["no model"], runs[0][2].no_model), *((n, c, s.simulated) for n, c, s in runs)]
+    figure, axes = plt.subplots(1, len(shown) + 1, figsize=(3.1 * (len(shown) + 1), 3.2))
+    slope = lambda q: np.gradient(np.convolve(q, np.full(5, 0.2), "same"), rec.time)[10:-10]  # noqa: E731
+    for k, (name, colour, run) in enumerate(shown):
+        error = run[:, joint] - rec.position[:, joint]
+        for axis in {axes[k], *([axes[-1]] if k else [])}:
+            axis.plot(error[10:-10], slope(error), color=colour, lw=0.5)
+        axes[k].set_title(name, fontsize=9)
+    first = (
+        np.abs(shown[0][2][:, joint] - rec.position[:, joint]).max(),
+        np.abs(slope(shown[0][2][:, joint] - rec.position[:, joint])).max(),
+    )
+    for axis in axes[:-1]:
+        axis.set_xlim(-1.1 * first[0], 1.1 * first[0])
+        axis.set_ylim(-1.1 * first[1], 1.1 * first[1])
+    axes[-1].set_title("without the first, enlarged", fontsize=9)
+    for axis in axes:
+        axis.axhline(0, color="k", lw=0.3)
+        axis.axvline(0, color="k", lw=0.3)
+        axis.set_xlabel("Δq [rad]")
+    axes[0].set_ylabel(f"{rec.joints[joint]} Δq̇ [rad/s]")
+    figure.tight_layout()
+    return figure
+
+
+def generations(plt: Any, shown: list[tuple[Case, dict[str, Answer]]]) -> Any:
+    """Best loss by generation of the paper's search, one line for each kind of robot."""
+    figure, axes = plt.subplots(figsize=(6, 3.5))
+    seen = set()
+    for case, answers in shown:
+        kind = case.name.partition(":")[0]
+        if PAPER not in answers or kind in seen or answers[PAPER].fit is None:
+            continue
+        seen.add(kind)
+        axes.semilogy(answers[PAPER].fit.history, label=case.name)  # type: ignore[union-attr]
+    axes.set_xlabel("generation")
+    axes.set_ylabel("best loss [rad²]")
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.25, which="both")
+    return figure
+
+
+def spread(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
+    """What the fit leaves open against what a randomisation would: each parameter over the hidden machine's own."""
+    chosen = pick(answers, FIT)
+    assert chosen is not None
+    assert chosen[1].fit is not None
+    assert case.truth is not None
+    fit, truth = chosen[1].fit, case.truth
+    figure, axes = plt.subplots(1, len(KINDS), figsize=(11, 3.2), width_ratios=[4, 4, 4, 4, 1])
+    for axis, name in zip(axes, KINDS, strict=True):
+        true = getattr(truth, name)
+        value, low, high = (getattr(x, name) for x in (fit.dynamics, fit.low, fit.high))
+        at = np.arange(len(true))
+        unit = 1e3 if name in ("bias", "delay") else 1.0
+        if name != "bias":
+            axis.bar(at, 2 * RANDOMISED * value * unit, bottom=(1 - RANDOMISED) * value * unit, width=0.8, color="tab:blue", alpha=0.2,
+                     label=f"±{100 * RANDOMISED:.0f} % randomisation")  # fmt: skip
+        axis.errorbar(at, value * unit, yerr=[(value - low) * unit, (high - value) * unit], fmt="o", ms=3, capsize=2, color="tab:orange",
+                      label="fit, 95 % interval")  # fmt: skip
+        axis.plot(at, true * unit, "_", color="tab:green", ms=9, mew=2, label="hidden machine, nearest")
+        units = {"armature": "kg·m²", "damping": "N·m·s/rad", "friction": "N·m", "bias": "mrad", "delay": "ms"}
+        axis.set_title(f"{name} [{units[name]}]", fontsize=9)
+        axis.set_xticks(at, [j.replace("_", " ") for j in fit.joints] if len(true) > 1 else ["all"], rotation=90, fontsize=6)
+        axis.set_xlim(-0.6, len(true) - 0.4)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, -0.08))
+    figure.tight_layout()
+    return figure
