@@ -76,7 +76,7 @@ function parametersSection(content) {
     h("h3", {}, "What the flags mean"), h("dl", {}, flags.map((flag) => [h("dt", {}, flag), h("dd", {}, content.meanings[flag])])),
     h("h3", {}, content.twins.length ? "Left beside right" : "Joint beside joint"),
     content.twins.length ? h("p", { class: "hint" }, swatch("a"), "left  ", swatch("b"), "right. A triangle: their intervals do not overlap. Hollow: not well identified.") : h("p", { class: "hint" }, "Hollow: not well identified."),
-    h("div", { class: "grid" }, names.map((name) => intervalCard(content, name))));
+    h("div", { class: "grid two" }, names.map((name) => intervalCard(content, name))));
 }
 
 /** A row for every joint; left and right share one, with a triangle where their intervals do not overlap. */
@@ -87,7 +87,7 @@ function intervalCard(content, name) {
   const rows = fit.joints.map((joint, j) => [joint, j]).filter(([, j]) => !taken.has(j)).map(([joint, j]) => {
     if (!right.has(j)) return { label: joint, marks: [mark(j, "a")] };
     const k = right.get(j), apart = real(p.high[j]) < real(p.low[k]) || real(p.high[k]) < real(p.low[j]);
-    return { label: `${joint} | ${fit.joints[k]}`, tall: true, light: apart && ![p.flag[j], p.flag[k]].includes("fixed") ? "yellow" : null, marks: [mark(j, "a"), mark(k, "b")] };
+    return { label: [joint, h("br"), fit.joints[k]], tall: true, light: apart && ![p.flag[j], p.flag[k]].includes("fixed") ? "yellow" : null, marks: [mark(j, "a"), mark(k, "b")] };
   });
   return h("div", { class: "card" }, h("h3", {}, name), tracks({ label: `${name} of every joint with its interval`, rows, unit: [...new Set(units[name])].join(" or ") }));
 }

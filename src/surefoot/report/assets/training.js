@@ -21,7 +21,7 @@ function curvesSection(content) {
 }
 
 function trainedSection(content) {
-  const { record } = content, flat = (value) => value !== null && typeof value === "object" ? Object.entries(value).map(([key, inner]) => `${key} ${flat(inner)}`).join(", ") : String(value);
+  const { record } = content, flat = (value) => Array.isArray(value) ? value.map(flat).join(" ") : value !== null && typeof value === "object" ? Object.entries(value).map(([key, inner]) => `${key} ${flat(inner)}`).join(", ") : String(value);
   const keys = Object.keys(record).filter((key) => !["evaluation", "dynamics"].includes(key));
   return section("trained", "Where it comes from", "All of training.json but the joint dynamics.", h("dl", {}, keys.map((key) => [h("dt", {}, key), h("dd", {}, flat(record[key]))])));
 }
