@@ -208,7 +208,7 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_options_exist(page: Path, options: set[str]) -> None:
     """Every option that a page mentions is one of the command line's; the benchmarks' own apart."""
-    text = re.sub(r"`python benchmarks/[^`]*`", "", page.read_text(encoding="utf-8"))
+    text = re.sub(r"`(?:python benchmarks/|torchrun )[^`]*`", "", page.read_text(encoding="utf-8"))
     mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert mentioned - options == set()
 

@@ -163,7 +163,11 @@ def _watched(plan: Plan) -> Iterator[Callable[..., None]]:
     """A bar with the four rewards and the time left; a line whenever the mean policy was judged."""
     from surefoot.commands import terminal
     from surefoot.train.evaluate import short
+    from surefoot.train.learner import rank
 
+    if rank():  # one process of several speaks
+        yield lambda _: None
+        return
     with terminal.progress(console()) as bar:
         task = bar.add_task("training", total=plan.learner.iterations, note="")
 

@@ -178,6 +178,7 @@ class Run:
         self.evaluate()
         if ranks() > 1:
             torch.distributed.barrier()
+            torch.distributed.destroy_process_group()
         best = self.best or Evaluation.none()
         trained = Trained(
             folder=self.out, evaluation=best, iteration=self.chosen, iterations=self.training.iteration, seconds=seconds,

@@ -96,7 +96,7 @@ PRESETS: dict[str, tuple[TaskSettings, LearnerSettings]] = {
         TaskSettings(),
         LearnerSettings(
             robots=512, hidden=(128, 128, 128), mirrored=True, timestep=0.005, iterations=1000, mini_batches=4, first_std=1.0,
-            entropy_turn_over=650.0, entropy_steepness=0.005, prune=True, matmul="medium",
+            entropy_turn_over=650.0, entropy_steepness=0.005, prune=True, bfloat16=True,
         ),
     ),
 }  # fmt: skip
