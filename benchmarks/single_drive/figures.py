@@ -128,7 +128,7 @@ def voltage() -> plt.Figure:
     axis.axhline(f_inf, color=GREY, ls="--", lw=1)
     axis.text(1, 1.05 * f_inf, f"$R/2\\pi L$ = {f_inf:.0f} Hz", color=GREY, va="bottom", fontsize=9)
     axis.axhline(25, color=GREY, ls=":", lw=1)
-    axis.text(1, 26, "Nyquist frequency of a 50 Hz policy", color=GREY, va="bottom", fontsize=9)
+    axis.text(28, 26, "Nyquist frequency of a 50 Hz policy", color=GREY, va="bottom", fontsize=9)
     axis.set(ylim=(10, 10000), xlim=(0, BUS / CONSTANT), xlabel="motor speed [rad/s]", ylabel="torque bandwidth [Hz]")
     axis.set_title("What 48 V leave of the torque bandwidth")
     axis.legend(title="current", loc="upper right")

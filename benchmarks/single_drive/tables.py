@@ -184,8 +184,8 @@ def appendices(console: Console, judge: Judge) -> None:
         table.add_row(f"{speed:g}", *(f"{f:.0f}" for f in torque_bandwidth(speed, [2.0, 10.0, 32.0], **motor)))
     console.print(table)
     level = float(np.sqrt(2) * LEG.length)
-    judge.between("stance over air, knee, base moving up", float(LEG.vertical(level)) / AIR[1], 8, 100, " times", ".1f")
-    judge.between("stance over air, hip, base moving level", float(LEG.horizontal(0.0, level)) / AIR[0], 8, 100, " times", ".1f")
+    judge.between("stance over air, knee, base moving up", float(LEG.vertical(level)) / AIR[1], 10, 100, " times", ".1f")
+    judge.between("stance over air, hip, base moving level", float(LEG.horizontal(0.0, level)) / AIR[0], 10, 100, " times", ".1f")
 
 
 def exact(like: FrequencyResponse, values: np.ndarray) -> FrequencyResponse:

@@ -10,7 +10,6 @@ from surefoot.networks import Network, learn_from_encoder, learn_from_torque, sc
 from surefoot.networks.data import remainder
 from surefoot.simulate.inverse import link_torque
 
-
 COUNT = {"mlp": 1500, "lstm": 300}  # batches
 
 

@@ -45,7 +45,7 @@ def units(case: Case) -> Iterator[Finding]:
     slope, likeness = _tracking(case)
     mixed = case.hinge & case.excited & (np.abs(likeness) > 0.8) & (np.abs(np.log(np.abs(slope) + 1e-12)) > np.log(25.0))
     mixed &= np.abs(np.abs(np.log(np.abs(slope) + 1e-12)) - np.log(DEGREES)) < np.log(2.0)
-    degrees = case.hinge & (wide | fast) & ~mixed
+    degrees = case.hinge & (wide | fast) & ~mixed & ~np.logical_or(*_at_motor(case))
     if degrees.any():
         worst = int(np.argmax(np.ptp(q, axis=0) * degrees))
         yield case.say(
@@ -75,17 +75,13 @@ def units(case: Case) -> Iterator[Finding]:
 def motor_side(case: Case) -> Iterator[Finding]:
     """Is one of position and target the motor's and the other the joint's?"""
     rec, gear = case.recording, case.of_robot(case.robot.gear_ratio).mean(axis=1)
-    slope, likeness = _tracking(case)
-    size = np.abs(slope) + 1e-12
-    angle = np.abs(np.log(size / DEGREES)) < np.log(2.0)  # degrees against radians, which `units` reports
-    known = np.isfinite(gear) & (gear > 1.2)
-    measured = (size > 2.5) & ~angle
-    commanded = known & (np.abs(np.log(size * np.where(known, gear, 1.0))) < np.log(1.1))
-    odd = case.excited & (np.abs(likeness) > 0.8) & (measured | commanded)
+    measured, commanded = _at_motor(case)
+    odd = measured | commanded
     if odd.any():
         j = int(np.flatnonzero(odd)[0])
-        side, ratio = ("measured", size[j]) if measured[j] else ("commanded", 1.0 / size[j])
-        ratio = float(gear[j]) if known[j] and abs(np.log(ratio / gear[j])) < np.log(1.1) else float(ratio)
+        size = np.abs(_tracking(case)[0])
+        side, ratio = ("measured", float(size[j])) if measured[j] else ("commanded", float(1.0 / size[j]))
+        ratio = float(gear[j]) if abs(np.log(ratio / gear[j])) < np.log(1.1) else ratio  # nan: the robot's is not known
         yield case.say(
             "stop",
             "units",
@@ -94,6 +90,21 @@ def motor_side(case: Case) -> Iterator[Finding]:
             f"--motor-side {side}:{rec.joints[j]}={ratio:.3g}, with the exact ratio (in Python: recording.at_joint(...)).",
             case.names(odd),
         )
+
+
+def _at_motor(case: Case) -> tuple[Flags, Flags]:
+    """Joints whose (measured, commanded) angle alone looks like the motor's, each of shape (n,).
+
+    A drive may follow little, so a small motion is the command's fault only where it shows the robot's own gear ratio.
+    """
+    gear = case.of_robot(case.robot.gear_ratio).mean(axis=1)
+    slope, likeness = _tracking(case)
+    size = np.abs(slope) + 1e-12
+    follows = case.excited & (np.abs(likeness) > 0.8)
+    degrees = np.abs(np.log(size / DEGREES)) < np.log(2.0)  # against radians, which `units` reports
+    known = np.isfinite(gear) & (gear > 1.2)
+    shows = np.abs(np.log(size * np.where(known, gear, 1.0))) < np.log(1.1)
+    return follows & (size > 2.5) & ~degrees, follows & known & shows
 
 
 def order_and_sign(case: Case) -> Iterator[Finding]:

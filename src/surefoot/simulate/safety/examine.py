@@ -197,7 +197,7 @@ def _links(
     """The first time that two links come too near, and what was looked at."""
     unchecked = f"distances between links were NOT checked: the shapes of {robot.name} are not known"
     if not robot.scene:
-        return [], f"{unchecked} (give an MJCF with its geoms, or a URDF beside its meshes)."
+        return [], f"{unchecked} (give an MJCF with its geoms, or a URDF with its collision shapes beside its meshes)."
     try:
         watched = Shapes(robot, margin)
     except ValueError as error:  # a file that the scene refers to is not there
