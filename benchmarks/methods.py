@@ -101,8 +101,8 @@ def main() -> int:
 
         height, lost, torque = walk_on_the_spot(asked.networks / "anydrive.toml")
         console.print(
-            f"anydrive.toml under 16 robots that step on the spot for 2 s, without a policy, in the training world: lowest base {100 * height:.0f} % of "
-            f"standing, {lost} lost by the engine, largest torque {torque:.0f} N·m"
+            "anydrive.toml under 16 robots that step on the spot for 2 s, without a policy, in the training world: lowest base "
+            f"{100 * height:.0f} % of standing, {lost} lost by the engine, largest torque {torque:.0f} N·m"
         )
     return verdict(console, rows, time.perf_counter() - began if asked.quick else None)
 
