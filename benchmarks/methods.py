@@ -65,6 +65,7 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", help="NAME:SEED or a real set (default: all)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--robots", type=int, default=12)
+    parser.add_argument("--seconds", type=float, help="of the training chirp (default: 20, quick 10)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="methods whose names contain one of these")
     parser.add_argument("--data", type=Path)
@@ -80,7 +81,7 @@ def main() -> int:
     budget, count, whole, seconds = (QUICK, 2, 0, 10.0) if asked.quick else (FULL, asked.robots, 3, 20.0)
     rows: list[Row] = []
     shown: list[tuple[Case, dict[str, Answer]]] = []
-    for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=seconds):
+    for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=asked.seconds or seconds):
         case = make()
         answers: dict[str, Answer] = {}
         for entry in chosen:
