@@ -22,17 +22,23 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "deploy": {"errors", "robot", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
     "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
+    "report": {*CORE, "analyze", "train", "report"},  # it draws what others found, and computes only what a drawing needs
     "demo": set(CORE),
     "commands": {*CORE, "export", "networks", "deploy", "train", "analyze", "report", "demo", "commands"},
     "cli": {"errors", "commands"},
 }
 HOME = {  # heavy libraries and the only folders that may use them
     "torch": ("train", "networks"),
+    "rsl_rl": ("train",),
+    "tensordict": ("train",),
+    "onnx": ("train",),
     "bayes_opt": ("identify",),
     "plotly": ("report",),
     "onnxruntime": ("deploy", "export"),
     "mujoco": ("simulate", "robot", "export", "train"),
     "llvmlite": ("simulate",),
+    "mujoco_warp": ("simulate",),
+    "warp": ("simulate",),
     "matplotlib": (),
     "numba": (),
 }

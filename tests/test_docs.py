@@ -115,6 +115,37 @@ def test_your_robot_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert (tmp_path / "chirp.npz").is_file()
 
 
+def test_single_drive_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page's code finds by Bode plot what the bundled drive weighs, and the paper's numbers."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "single-drive.md", capsys)
+    out = capsys.readouterr().out
+    assert float(re.findall(r"inertia (\S+) ±", out)[0]) == pytest.approx(0.0629, rel=0.05)
+    assert "0.0165 + 0.0463 = 0.0629 kg·m²" in out
+    assert "310 Hz" in out
+    assert "0.0085 ± 0.0028" in out
+
+
+def test_hardware_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The practice robot is recorded and fitted, and the machine that the page shows is one."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "hardware.md", capsys)
+    assert {"rec.npz", "truth.json", "mine.npz"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_planning_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The motion that the page plans is written."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "planning.md", capsys)
+    assert (tmp_path / "targets.npz").is_file()
+
+
+def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four robots stand, as the page says."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "world.md", capsys)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example runs from start to end and prints what it found."""
@@ -177,7 +208,7 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_options_exist(page: Path, options: set[str]) -> None:
     """Every option that a page mentions is one of the command line's; the benchmarks' own apart."""
-    text = re.sub(r"`python benchmarks/[^`]*`", "", page.read_text(encoding="utf-8"))
+    text = re.sub(r"`(?:python benchmarks/|torchrun )[^`]*`", "", page.read_text(encoding="utf-8"))
     mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert mentioned - options == set()
 

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.deploy import Policy as Policy
     from surefoot.errors import SurefootError as SurefootError
     from surefoot.identify import Fit as Fit
     from surefoot.identify import Unknowns as Unknowns
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from surefoot.robot import Robot as Robot
     from surefoot.robot import drive_torque as drive_torque
     from surefoot.robot import safe_target as safe_target
+    from surefoot.robot.energy import cost_of_transport as cost_of_transport
     from surefoot.simulate import Physics as Physics
     from surefoot.simulate import rehearse as rehearse
     from surefoot.simulate import replay as replay
@@ -40,8 +42,10 @@ _HOME = {
     "Recording": "record",
     "chirp": "record.excitation",
     "steps": "record.excitation",
+    "Policy": "deploy",
     "JointDynamics": "robot",
     "Robot": "robot",
+    "cost_of_transport": "robot.energy",
     "drive_torque": "robot",
     "safe_target": "robot",
     "Physics": "simulate",
@@ -52,6 +56,7 @@ __all__ = [
     "Fit",
     "JointDynamics",
     "Physics",
+    "Policy",
     "Recording",
     "Robot",
     "SurefootError",
@@ -60,6 +65,7 @@ __all__ = [
     "check",
     "chirp",
     "compare",
+    "cost_of_transport",
     "drive_torque",
     "identify",
     "rehearse",

@@ -7,26 +7,36 @@ from collections.abc import Callable
 
 import tyro
 
+from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
 from surefoot.commands.networking import learn_network, validate_network
+from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
+from surefoot.commands.reporting import report
+from surefoot.commands.training import play, train
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "robots": robots,
+    "convert": convert,
+    "plan": plan,
+    "excite": excite,
+    "record": record,
+    "recover": recover,
+    "serve": serve,
     "check": check,
     "identify": identify,
     "validate": validate,
     "compare": compare,
-    "demo": demo,
+    "report": report,
     "export": export,
-    "record": record,
-    "recover": recover,
-    "serve": serve,
     "learn-network": learn_network,
     "validate-network": validate_network,
+    "train": train,
+    "play": play,
+    "demo": demo,
 }
 
 

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import Robot, SurefootError
@@ -38,6 +38,7 @@ def test_the_papers_load_cases_weigh_what_the_bundled_model_weighs():
 
 
 @given(sun=st.floats(0.005, 0.03), planet=st.floats(0.005, 0.05), count=st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
 def test_reduced_inertia_is_the_kinetic_energy_of_parts_that_roll_without_slip(sun, planet, count):
     """Teeth do not slip: a planet rests where it touches the ring, and keeps up with the sun where it touches that."""
     gear = PlanetaryDrive(
@@ -166,11 +167,13 @@ def seen_at(joint, mass, jacobian, direction):
 
 
 @given(z=st.floats(0.1, 0.55))
+@settings(max_examples=40, deadline=None)
 def test_vertical_base_inertia_is_mujocos(z):
     assert LEG.vertical(z) == pytest.approx(seen_at(3, *planted(LEG, 0.0, z), np.array([0.0, 1.0])), rel=1e-6)
 
 
 @given(x=st.floats(-0.2, 0.2))
+@settings(max_examples=40, deadline=None)
 def test_horizontal_base_inertia_is_mujocos(x):
     """The hip's bend is mirrored in the model below, so the base stands behind the foot there by as much as ahead here."""
     z = np.sqrt(2) * 0.3
@@ -183,7 +186,7 @@ def test_in_stance_the_base_weighs_ten_to_a_hundred_times_what_the_air_does():
     """ANYmal's 52.8 kg on four legs, its drives' 0.07 kg·m²: one to two orders of magnitude, as the paper says."""
     leg = StandingLeg(base_mass=52.8 / 4, length=0.3, hip_inertia=0.07, knee_inertia=0.065)
     stance = np.sqrt(2) * 0.3
-    assert 8 < leg.vertical(stance) / 0.065 < 100
+    assert 10 < leg.vertical(stance) / 0.065 < 100
     assert 10 < leg.horizontal(0.0, stance) / 0.07 < 100
 
 

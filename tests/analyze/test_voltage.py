@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import SurefootError
@@ -21,6 +21,7 @@ def test_the_largest_current_at_that_frequency_has_that_bandwidth():
 
 
 @given(speed=st.floats(-60, 60), amplitude=st.floats(1, 12), share=st.floats(0.5, 1.5))
+@settings(max_examples=40, deadline=None)
 def test_beyond_the_bandwidth_the_bus_cannot_drive_the_current(speed, amplitude, share):
     """v = R i + L di/dt + e of a sinusoidal current, sampled over a period, exceeds the bus above the bandwidth and not below."""
     f = share * torque_bandwidth(speed, amplitude, **MOTOR)

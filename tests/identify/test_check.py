@@ -274,6 +274,21 @@ def test_degrees_in_one_column_only_name_that_column(channel):
     assert f"the {channel} is in degrees" in finding.message
 
 
+def test_an_angle_of_the_motor_beside_one_of_the_joint_is_told_with_side_and_ratio():
+    finding = only(problems(healthy().at_joint(1 / 9.1, commanded=False)), "units", "stop")
+    assert finding.joint == ", ".join(JOINTS)
+    assert "the measured angle is probably the motor's, in front of a gear of ratio 8.88" in finding.message
+    assert finding.remedy.startswith("--motor-side measured:LF_HAA=8.88")
+
+
+def test_a_commanded_angle_of_the_motor_is_known_by_the_robots_gear():
+    geared = robot(gear_ratio=np.full((N, 2), 9.1))
+    found = check(geared, healthy().at_joint(1 / 9.1, measured=False))
+    (finding,) = [f for f in found if f.subject == "units" and f.level == "stop"]
+    assert "--motor-side commanded:LF_HAA=9.1, with the exact ratio" in finding.remedy
+    assert not [f for f in check(geared, healthy()) if f.subject == "units" and f.level != "ok"]
+
+
 def test_swapped_joints_are_named_both():
     k = [JOINTS.index(joint) for joint in ("LF_HFE", "RF_HFE")]
     position = np.array(healthy().position)

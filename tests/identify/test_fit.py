@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from machines import legs, recorded
 
 from surefoot.errors import SurefootError
+from surefoot.identify.finding import Finding
 from surefoot.identify.fit import Fit, Score
 from surefoot.identify.identify import identify
 from surefoot.identify.unknowns import Unknowns
@@ -108,6 +109,34 @@ def test_the_trajectories_are_arrays_without_pickle(fit, folder):
     np.testing.assert_allclose(rmse, fit.rmse)
     rmse = np.sqrt(((arrays["no_model"] - arrays["measured"]) ** 2).mean(axis=0))
     np.testing.assert_allclose(rmse, fit.recordings[0].rmse_no_model)
+
+
+def test_a_fit_keeps_what_a_page_shows_commands_gains_correlations_and_what_the_check_said(fit, tmp_path):
+    said = Finding(level="warn", subject="rate", message="200 Hz", remedy="record faster", joint="LF_HIP", recording="chirp")
+    back = Fit.load(replace(fit, checks=(said,)).save(tmp_path / "fit"))
+    assert back.checks == (said,)
+    assert back.labels == fit.labels
+    assert len(set(fit.labels)) == len(fit.matrix)
+    np.testing.assert_array_equal(back.matrix, fit.matrix)
+    np.testing.assert_allclose(np.diag(fit.matrix), 1.0)
+    assert back.recordings[0].target.shape == back.recordings[0].measured.shape
+    assert back.held_out[0].stiffness.tolist() == [30.0] * 4
+    assert back != fit
+
+
+def test_a_fit_from_before_these_were_kept_still_loads(fit, folder):
+    data = text(folder)
+    del data["checks"]
+    for score in (*data["recordings"], *data["held_out"]):
+        del score["stiffness"], score["damping"]
+    (folder / "fit.json").write_text(json.dumps(data), encoding="utf-8")
+    with np.load(folder / "trajectories.npz") as file:
+        old = {key: value for key, value in file.items() if key.split("_1")[0] not in ("labels", "matrix", "target", "valid")}
+    np.savez(folder / "trajectories.npz", **old)
+    back = Fit.load(folder)
+    assert (back.checks, back.labels, back.matrix.size, back.recordings[0].target.size) == ((), (), 0, 0)
+    assert back.dynamics == fit.dynamics
+    np.testing.assert_array_equal(back.held_out[0].simulated, fit.held_out[0].simulated)
 
 
 def strict(folder):

@@ -15,7 +15,7 @@ from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.compiler import INTEGERS, NUMBERS, POINTERS, compiled, lanes_for
 from surefoot.simulate.inair import InAir
-from surefoot.simulate.kernel import ARGUMENTS, _intrinsics
+from surefoot.simulate.kernel import ARGUMENTS, intrinsics
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.reference import Reference
 from surefoot.simulate.trace import Trace, Value
@@ -146,7 +146,7 @@ def evaluate(write: Callable[[Trace, list[Value]], list[Any]], rows: Array, *, d
         t.store_row(result, "%out", r)
     text = "\n".join(
         [
-            _intrinsics(lanes, kind),
+            intrinsics(lanes, kind),
             f"define void @step({ARGUMENTS}) {{",
             "entry:",
             "  br label %go",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.commands.common import Files, Folder, Name, console, following, resumable, seeded, writable
 from surefoot.commands.options import Physical, Read, Reading, World, load, load_robot, physics, unknowns, warn
+from surefoot.commands.reporting import PAGE, draw, watched
 from surefoot.commands.words import again
 from surefoot.errors import SurefootError
 
@@ -50,7 +53,8 @@ def check(robot: Name, recordings: Files, read: Read = Reading()) -> int:
 def identify(
     robot: Name, recordings: Files, out: Path, held_out: tuple[Path, ...] = (), method: Method = "hybrid", seed: int = 0,
     loss: Loss = "position", torque_weight: float = 0.0, population: int | None = None, generations: int | None = None,
-    max_iterations: int = 60, resume: bool = False, force: bool = False, read: Read = Reading(), world: Physical = World(),
+    max_iterations: int = 60, resume: bool = False, force: bool = False, report: bool = False, live: bool = False, port: int = 0,
+    read: Read = Reading(), world: Physical = World(),
 ) -> int:  # fmt: skip
     """Find the joint dynamics that make the simulator move like the robot.
 
@@ -68,6 +72,9 @@ def identify(
         max_iterations: limit of least-squares iterations.
         resume: continue an interrupted cmaes search from OUT.
         force: fit although the check found that the fit would be wrong.
+        report: write the page OUT/report.html as well.
+        live: show the search while it runs on a page of this machine, and write it as --report does.
+        port: of the live page; 0 takes a free one.
 
     """
     from surefoot.commands import terminal
@@ -76,23 +83,30 @@ def identify(
     seeded(seed)
     if not (math.isfinite(torque_weight) and torque_weight >= 0):
         raise SurefootError(f"--torque-weight is {torque_weight:g}; expected a finite number >= 0 (0: positions only).")
-    writable(out, "fit.json", "trajectories.npz")
+    if port and not live:
+        raise SurefootError("--port is of the live page; add --live or drop --port.")
+    writable(out, "fit.json", "trajectories.npz", PAGE)
     resumable(out, method, resume)
     machine = load_robot(robot)
     fitted, kept = ([load(machine, path, read) for path in paths] for paths in (recordings, held_out))
-    found = [f for f in examine(machine, fitted) if f.level != "ok"]
+    checks = examine(machine, fitted)
+    found = [f for f in checks if f.level != "ok"]
     if found:
         console().print(terminal.findings(found))
     if any(f.level == "stop" for f in found) and not force:
         raise SurefootError("the check found that a fit would be wrong (STOP above); fix it, or fit anyway with --force.")
-    fit = run(
-        machine, fitted, world, held_out=kept, method=method, seed=seed, loss=loss, torque_weight=torque_weight,
-        population=population, generations=generations, max_iterations=max_iterations, resume=resume,
-        checkpoint=out / "search.npz" if method == "cmaes" else None,
-    )  # fmt: skip
-    show(fit)
-    fit.save(out)
-    console().print(f"wrote {out}/fit.json and {out}/trajectories.npz", markup=False, soft_wrap=True)
+    with watched(live, machine, fitted[0], world, port) as page:
+        fit = run(
+            machine, fitted, world, held_out=kept, method=method, seed=seed, loss=loss, torque_weight=torque_weight,
+            population=population, generations=generations, max_iterations=max_iterations, resume=resume,
+            also=page.tell if page else None, checkpoint=out / "search.npz" if method == "cmaes" else None,
+        )  # fmt: skip
+        fit = replace(fit, checks=tuple(checks))
+        show(fit)
+        fit.save(out)
+        console().print(f"wrote {out}/fit.json and {out}/trajectories.npz", markup=False, soft_wrap=True)
+        if report or page:
+            draw(fit, machine, out / PAGE, page)
     following(f"surefoot validate {shlex.quote(str(out))} OTHER.npz --robot {shlex.quote(robot)}{again(read)}")
     return 0
 
@@ -175,16 +189,18 @@ def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7
     """
     from surefoot.commands import terminal
     from surefoot.demo import hidden_robot, keep
+    from surefoot.identify import check as examine
 
     seeded(seed)
     writable(out, "chirp.npz", "steps.npz", "other-gains.npz")
-    writable(out / "fit", "fit.json", "trajectories.npz")
+    writable(out / "fit", "fit.json", "trajectories.npz", PAGE)
     console().print(
         f"hanging {robot} in the air: 20 s chirp at 400 Hz, coloured encoder noise and quantisation (simulated by MuJoCo)"
     )
     hidden = hidden_robot(robot, seed)
     keep(hidden, out)
     fit = run(hidden.robot, [hidden.fitted], World(), held_out=list(hidden.held_out), seed=seed)
+    fit = replace(fit, checks=tuple(examine(hidden.robot, [hidden.fitted])))
     table, hit, total = terminal.against_truth(fit, hidden.truth)
     console().print(table)
     console().print(
@@ -193,15 +209,18 @@ def demo(out: Path = Path("surefoot-demo"), robot: str = "anymal", seed: int = 7
     summary(fit)
     fit.save(out / "fit")
     console().print(f"{hit} of {total} intervals contain the truth ({100 * hit / total:.0f} %; 95 % expected)")
-    console().print(f"the recordings are in {out}/, the report in {out}/fit/fit.json")
+    console().print(f"the recordings are in {out}/, the numbers in {out}/fit/fit.json", markup=False, soft_wrap=True)
+    draw(fit, hidden.robot, out / "fit" / PAGE)
     chirp, steps = (shlex.quote(str(out / f"{name}.npz")) for name in ("chirp", "steps"))
     following(f"surefoot identify {shlex.quote(robot)} {chirp} --held-out {steps} --out my-fit/")
     return 0
 
 
 # --- what these commands share ----------------------------------------------------------------------------------------------
-def run(robot: Robot, fitted: list[Recording], world: World, **options: Any) -> Fit:
-    """Identify with a bar that shows stage, iteration and loss."""
+def run(
+    robot: Robot, fitted: list[Recording], world: World, *, also: Callable[[Progress], None] | None = None, **options: Any
+) -> Fit:
+    """Identify with a bar that shows stage, iteration and loss; `also` hears the same."""
     from surefoot.commands import terminal
     from surefoot.identify import identify as find
 
@@ -209,6 +228,8 @@ def run(robot: Robot, fitted: list[Recording], world: World, **options: Any) -> 
         task = bar.add_task("identifying", total=None, note="")
 
         def tell(p: Progress) -> None:
+            if also:
+                also(p)
             bar.update(task, description=p.stage, completed=p.iteration + 1, total=p.limit, note=f"loss {p.loss:.4g} rad²")
 
         return find(

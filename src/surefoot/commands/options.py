@@ -33,8 +33,19 @@ class Reading:
     """Joint names in the order of the file's columns, for files that do not say."""
     rename: tuple[str, ...] = ()
     """OLD=NEW: a joint that the file calls OLD is the robot's NEW."""
-    columns: Path | None = None
-    """TOML file that maps channels to CSV columns, for example: time = "t", target = "des_{joint}"."""
+    columns: Annotated[Path | None, tyro.conf.arg(aliases=["--map"])] = None
+    """TOML file that says where things are, for example: time = "t", target = "des_{joint}"; or the topics of a bag."""
+    topic: tuple[str, ...] = ()
+    """measurement=/NAME and command=/NAME: the topics of a bag. Default: the only ones that can be."""
+    order: str = ""
+    """Order of unnamed columns: model, alphabet, isaac-lab, isaac-gym, or the manufacturer's, for example unitree-sdk."""
+    episode: int | None = None
+    """Which episode of a LeRobot dataset."""
+    rate: float | None = None
+    """Rate that the log has [Hz]: stamps a log without time; refuses one whose stamps say otherwise."""
+    motor_side: tuple[str, ...] = ()
+    """PATTERN=RATIO: angles, speeds and torques of these joints were logged at the motor, RATIO times as fast as the joint;
+    measured:PATTERN=RATIO or commanded:PATTERN=RATIO when only one side was."""
     degrees: bool = False
     """Positions, targets and velocities of the file are in degrees."""
     time_scale: float = 1.0
@@ -102,13 +113,13 @@ def load_robot(name: str) -> Robot:
     return machine
 
 
-def load(robot: Robot, path: Path, read: Reading) -> Recording:
-    """One recording, completed from the options and the robot."""
+def load(robot: Robot | None, path: Path, read: Reading) -> Recording:
+    """One recording, completed from the options and, where there is one, the robot."""
     from surefoot.record import Recording
 
     p, d = gains(read.stiffness, "--stiffness"), gains(read.damping, "--damping")
     rec = Recording.load(
-        path, joints=read.joints or None, stiffness=p, damping=d, columns=_columns(read.columns), robot=robot,
+        path, joints=read.joints or None, stiffness=p, damping=d, columns=_where(read), robot=robot,
         drop_repeated=read.drop_repeated, rename=renaming(read.rename),
     )  # fmt: skip
     _tell(robot, path, rec, read)
@@ -121,6 +132,18 @@ def load(robot: Robot, path: Path, read: Reading) -> Recording:
     return rec.mark_held() if read.mark_held else rec
 
 
+def _where(read: Reading) -> dict[str, Any] | None:
+    """Where things are in the file: the map, and what was said beside it."""
+    said: dict[str, Any] = {"order": read.order or None, "episode": read.episode, "rate": read.rate}
+    for word in read.topic:
+        role, _, topic = word.partition("=")
+        if role not in ("measurement", "command") or not topic:
+            raise SurefootError(f"--topic {word}: expected measurement=/NAME or command=/NAME.")
+        said[role] = topic
+    said = {key: value for key, value in said.items() if value is not None}
+    return ((_columns(read.columns) or {}) | said) or None
+
+
 def _columns(path: Path | None) -> dict[str, Any] | None:
     """The column map of a file."""
     if path is None:
@@ -131,19 +154,33 @@ def _columns(path: Path | None) -> dict[str, Any] | None:
         raise SurefootError(f"cannot read the column map {path}: {error}.") from None
 
 
-def _tell(robot: Robot, path: Path, rec: Recording, read: Reading) -> None:
+def _tell(robot: Robot | None, path: Path, rec: Recording, read: Reading) -> None:
     """What was assumed while reading: columns, gains."""
     if read.columns is None and (columns := rec.notes.get("columns")):
         shown = (part.split(", ") for part in columns.split("; "))
         parts = [part[0] if len(part) == 1 else f"{part[0]} .. {part[-1]} ({len(part)})" for part in shown]
         warn(short(f"{path.name}: columns taken as {'; '.join(parts)}"))
+    for note in ("units", "measurement", "command", "alignment", "left out", "not used"):
+        if said := rec.notes.get(note):
+            warn(short(f"{path.name}: {said if note in ('units', 'alignment') else f'{note}: {said}'}"))
+    if (order := rec.notes.get("joint order")) is not None:
+        warn(f"{path.name} names no joints, or not all: its columns are taken as {order}{_other_orders(robot)}")
     if unused := rec.notes.get("unused"):
         warn(short(f"{path.name}: not used: {unused}"))
     if (lacking := rec.notes.get("default gains")) is not None:
         ranges = {"stiffness": f"P {_span(rec.stiffness)}", "damping": f"D {_span(rec.damping)}"}
         used, named = (", ".join(form(g) for g in lacking.split()) for form in (ranges.__getitem__, "--{}".format))
-        warn(f"{path.name} holds no {' and no '.join(lacking.split())}: using those of {robot.name}, {used}; if others were in "
+        owner = robot.name if robot else "the options"
+        warn(f"{path.name} holds no {' and no '.join(lacking.split())}: using those of {owner}, {used}; if others were in "
              f"force, pass {named}.")  # fmt: skip
+
+
+def _other_orders(robot: Robot | None) -> str:
+    """The robot's other usual orders, and how to choose one."""
+    from surefoot.robot.orders import others
+
+    known = others(robot) if robot else {}
+    return "".join(f"; --order {name}: {', '.join(joints[:4])}{', ...' * (len(joints) > 4)}" for name, joints in known.items())
 
 
 def _span(values: Any) -> str:
@@ -151,15 +188,25 @@ def _span(values: Any) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def _units(robot: Robot, rec: Recording, read: Reading) -> Recording:
-    """Seconds and radians."""
+def _units(robot: Robot | None, rec: Recording, read: Reading) -> Recording:
+    """Seconds and radians, at the joint."""
     if not (math.isfinite(read.time_scale) and read.time_scale > 0):
         raise SurefootError(f"--time-scale is {read.time_scale:g}; expected a factor > 0, for example 0.001 for milliseconds.")
     if read.time_scale != 1.0:
         rec = rec.replace(time=rec.time * read.time_scale)
-    return (
-        rec.in_radians([j for j, kind in zip(robot.joints, robot.kinds, strict=True) if kind == "slide"]) if read.degrees else rec
-    )
+    if read.degrees and "degrees" in rec.notes.get("units", ""):
+        raise SurefootError(f"{rec.name} says itself that columns are in degrees, and they were converted; leave out --degrees.")
+    if read.degrees:
+        slides = [j for j, kind in zip(robot.joints, robot.kinds, strict=True) if kind == "slide"] if robot else []
+        rec = rec.in_radians(slides)
+    for key, ratio in table(read.motor_side, "--motor-side", 1, example="'*_KFE=9.1'").items():
+        side, _, pattern = key.rpartition(":")
+        if side not in ("", "measured", "commanded"):
+            raise SurefootError(f"--motor-side {key}={ratio:g}: expected measured:PATTERN=RATIO or commanded:PATTERN=RATIO.")
+        hit = matching(rec.joints, (pattern,), "--motor-side")
+        ratios = [float(ratio) if joint in hit else 1.0 for joint in rec.joints]
+        rec = rec.at_joint(ratios, measured=side != "commanded", commanded=side != "measured")
+    return rec
 
 
 def _piece(rec: Recording, read: Reading) -> Recording:

@@ -66,7 +66,9 @@ def record(
 
             taken = play(device, motion, journal=journal, name=out.stem, tell=tell)
     except CutShort as cut:
-        raise SurefootError(f"{cut} {_keep(cut.recording, out, journal)}") from None
+        kept = None if cut.recording is None else _noted(cut.recording, hardware)
+        raise SurefootError(f"{cut} {_keep(kept, out, journal)}") from None
+    taken = _noted(taken, hardware)
     taken.save(out)
     journal.unlink(missing_ok=True)
     _say(taken, out, time.perf_counter() - begin, device)
@@ -148,6 +150,11 @@ def _reveal(device: Hardware, path: Path, hardware: str) -> None:
     device.machine.reveal(path, device.robot, device.period)
 
 
+def _noted(taken: Recording, hardware: str) -> Recording:
+    """The recording with a note of what it was made on."""
+    return taken.replace(notes=taken.notes | {"hardware": hardware})
+
+
 def _keep(taken: Recording | None, out: Path, journal: Path) -> str:
     """Save what there is of a recording that was cut short; what became of it, in a sentence."""
     if taken is None:
@@ -159,8 +166,8 @@ def _keep(taken: Recording | None, out: Path, journal: Path) -> str:
 
 
 def _say(taken: Recording, out: Path, seconds: float, device: Hardware) -> None:
-    line = f"wrote {out}: {len(taken.time)} samples of {taken.n} joints, {taken.duration:.2f} s at {taken.rate:.4g} Hz, in {seconds:.1f} s"
-    console().print(line, markup=False, soft_wrap=True)
+    what = f"{len(taken.time)} samples of {taken.n} joints, {taken.duration:.2f} s at {taken.rate:.4g} Hz"
+    console().print(f"wrote {out}: {what}, in {seconds:.1f} s", markup=False, soft_wrap=True)
     missing = round(taken.duration / device.period) + 1 - len(taken.time)
     if missing > 0:
         console().print(f"{missing} states never came; the recording has gaps there", markup=False)

@@ -13,6 +13,7 @@ from rich.text import Text
 from surefoot.identify.compare import Ranked
 from surefoot.identify.finding import Finding
 from surefoot.identify.fit import Fit, Score
+from surefoot.record.recording import CHANNELS, FLAGS, Recording
 from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 from surefoot.robot.spec import Robot
 
@@ -79,6 +80,19 @@ def findings(found: Sequence[Finding]) -> Table:
         sign, style = SIGN[f.level]
         about = f"{f.joint}: {f.message}" if f.joint and f.joint not in f.message else f.message
         table.add_row(Text(sign, style=style), f.recording, f.subject, about, f.remedy)
+    return table
+
+
+def recording(rec: Recording) -> Table:
+    """What is in a recording, joint by joint."""
+    there = [key for key in (*CHANNELS, *FLAGS) if getattr(rec, key) is not None]
+    table = Table(title=f"{rec.name}: {len(rec.time)} samples, {rec.duration:.4g} s at {rec.rate:.4g} Hz; {', '.join(there)}")
+    heads = ("joint", "target, from", "to", "position, from", "to", "P", "D")
+    for name in heads:
+        table.add_column(name, justify="left" if name == "joint" else "right")
+    for k, joint in enumerate(rec.joints):
+        ends = [f(channel[:, k]) for channel in (rec.target, rec.position) for f in (np.min, np.max)]
+        table.add_row(joint, *(number(float(x)) for x in (*ends, rec.stiffness[k], rec.damping[k])))
     return table
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from surefoot.errors import SurefootError
 
-MANY = ("stiffness", "damping", "joints", "select", "prescribe", "rename", "extra", "fix", "tie", "bound", "held-out", "only")
+MANY = ("stiffness", "damping", "amplitude", "centre", "joints", "select", "prescribe", "rename", "extra", "fix", "tie", "bound",
+        "held-out", "only", "topic", "motor-side")  # fmt: skip
 """Options that take several values: `--fix a b` and `--fix a --fix b` say the same."""
 LONGEST = 160  # characters of a note
 
@@ -109,7 +110,7 @@ def again(options: Any) -> str:
         value = getattr(options, field.name)
         if value == field.default:
             continue
-        words.append(f"--{field.name.replace('_', '-')}")
+        words.append(f"--{'no-' * (value is False)}{field.name.replace('_', '-')}")
         if not isinstance(value, bool):
             words += map(str, value if isinstance(value, tuple) else [value])
     return f" {shlex.join(words)}" if words else ""

@@ -11,12 +11,15 @@ from surefoot.identify.finding import Finding
 from surefoot.identify.fit import Fit, Score
 from surefoot.identify.identify import identify
 from surefoot.identify.least_squares import Progress
+from surefoot.identify.plan import Encoders, Plan, plan
 from surefoot.identify.stop import Stop
 from surefoot.identify.unknowns import Unknowns
 
 __all__ = [
+    "Encoders",
     "Finding",
     "Fit",
+    "Plan",
     "Progress",
     "Ranked",
     "Score",
@@ -26,6 +29,7 @@ __all__ = [
     "check",
     "compare",
     "identify",
+    "plan",
     "score",
     "variants",
     "verdict",

@@ -54,7 +54,7 @@ def report(
     """Simulate the answer again and put everything that is known about it together."""
     robot, recordings, physics, space = problem.robot, problem.recordings, problem.physics, problem.space
     dynamics = space.decode(solution.x).lane(0)
-    flags, findings = judge(space, solution.x, sure, _scales(robot, recordings, dynamics, links))
+    flags, findings = judge(space, solution.x, sure, scales(robot, recordings, dynamics, links))
     low, high = interval(space, solution.x, sure)
     scores = [score(robot, rec, dynamics, physics, used=e) for rec, e in zip(recordings, problem.engines, strict=True)]
     kept = [score(robot, rec, dynamics, physics, choice=made.choice) for rec in held_out]
@@ -87,6 +87,8 @@ def report(
         versions=_versions(),
         unknowns=_as_given(made.unknowns, problem.torque_weight, made.loss),
         loss=around.squares / problem.samples,
+        labels=tuple(space.labels()),
+        matrix=sure.correlation,
     )
 
 
@@ -127,7 +129,7 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("surefoot", "mujoco", "numpy")} | {"python": platform.python_version()}
 
 
-def _scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynamics, links: Array) -> dict[str, Array]:
+def scales(robot: Robot, recordings: Sequence[Recording], dynamics: JointDynamics, links: Array) -> dict[str, Array]:
     """What a parameter is measured against before its interval is called wide: the whole of which it is a part."""
     torque = np.max([asked_torque(robot, rec) for rec in recordings], axis=0)
     gain = np.max([rec.damping for rec in recordings], axis=0)
@@ -173,6 +175,10 @@ def score(
         simulated=position[0],
         no_model=position[1],
         saturated=saturated[0] / steps,
+        target=rec.target,
+        valid=np.zeros((0, 0), bool) if rec.valid is None else rec.valid,
+        stiffness=rec.stiffness,
+        damping=rec.damping,
         samples=weight.sum(0),
     )
 

@@ -13,7 +13,7 @@ from surefoot.robot.spec import Robot
 STAGES = (  # a stop silences the stages behind it, which would ask their questions of nonsense
     (check_clock.rate, check_clock.jitter),
     (check_clock.bandwidth, check_clock.packets, check_clock.stairs, check_columns.copied),
-    (check_columns.units, check_columns.order_and_sign),
+    (check_columns.units, check_columns.motor_side, check_columns.order_and_sign),
     (check_motion.follows, check_clock.offset, check_motion.measured_torque),
     (check_labels.exchanged,),
     (check_motion.saturation, check_motion.limits, check_base.sway, check_base.oscillation),

@@ -10,27 +10,14 @@ from numpy.typing import NDArray
 from surefoot.identify.finding import Case, Finding
 from surefoot.identify.response import HEALTHY_DELAY, responses
 from surefoot.record.held import held
+from surefoot.record.units import stamp_problem
 from surefoot.record.validation import Flags
-
-PLAUSIBLE = (20.0, 50_000.0)  # [Hz]
-UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9, "minutes": 60.0, "days": 86_400.0}
 
 
 def rate(case: Case) -> Iterator[Finding]:
     """Is the rate plausible, and fast enough for the motion?"""
-    hz = case.recording.rate
-    if PLAUSIBLE[0] <= hz <= PLAUSIBLE[1]:
-        return
-    message = f"the median time between samples is {case.dt:.4g} s ({hz:.4g} Hz)"
-    fitting = [(name, factor) for name, factor in UNITS.items() if PLAUSIBLE[0] <= hz / factor <= PLAUSIBLE[1]]
-    if fitting:
-        unit, factor = min(fitting, key=lambda pair: abs(np.log(hz / pair[1] / 500.0)))
-        message += f"; the stamps are probably in {unit} ({hz / factor:.4g} Hz)."
-        remedy = f"--time-scale {factor:g} (in Python: recording.replace(time=recording.time * {factor:g}))."
-    else:
-        message += ", and in no usual unit would that be the rate of a log."
-        remedy = "stamp every sample in seconds; log at 20 Hz to 50 kHz."
-    yield case.say("stop", "rate", message, remedy)
+    if problem := stamp_problem(case.recording.rate):
+        yield case.say("stop", "rate", *problem)
 
 
 def bandwidth(case: Case) -> Iterator[Finding]:

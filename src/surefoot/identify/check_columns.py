@@ -45,14 +45,15 @@ def units(case: Case) -> Iterator[Finding]:
     slope, likeness = _tracking(case)
     mixed = case.hinge & case.excited & (np.abs(likeness) > 0.8) & (np.abs(np.log(np.abs(slope) + 1e-12)) > np.log(25.0))
     mixed &= np.abs(np.abs(np.log(np.abs(slope) + 1e-12)) - np.log(DEGREES)) < np.log(2.0)
-    degrees = case.hinge & (wide | fast) & ~mixed
+    degrees = case.hinge & (wide | fast) & ~mixed & ~np.logical_or(*_at_motor(case))
     if degrees.any():
         worst = int(np.argmax(np.ptp(q, axis=0) * degrees))
         yield case.say(
             "stop",
             "units",
             f"{rec.joints[worst]} spans {np.ptp(q[:, worst]):.3g} and moves at "
-            f"{np.abs(case.velocity[:, worst]).max():.3g} per second: as radians that is impossible, so these are degrees.",
+            f"{np.abs(case.velocity[:, worst]).max():.3g} per second: as radians that is impossible, so these are degrees "
+            "(or the motor's angles in front of its gear: --motor-side PATTERN=RATIO).",
             "--degrees (in Python: recording.in_radians()).",
             case.names(degrees),
         )
@@ -69,6 +70,41 @@ def units(case: Case) -> Iterator[Finding]:
         )
     if not (degrees.any() or mixed.any()):
         yield case.say("ok", "units", f"positions span up to {np.ptp(q, axis=0).max():.3g} rad (or m).")
+
+
+def motor_side(case: Case) -> Iterator[Finding]:
+    """Is one of position and target the motor's and the other the joint's?"""
+    rec, gear = case.recording, case.of_robot(case.robot.gear_ratio).mean(axis=1)
+    measured, commanded = _at_motor(case)
+    odd = measured | commanded
+    if odd.any():
+        j = int(np.flatnonzero(odd)[0])
+        size = np.abs(_tracking(case)[0])
+        side, ratio = ("measured", float(size[j])) if measured[j] else ("commanded", float(1.0 / size[j]))
+        ratio = float(gear[j]) if abs(np.log(ratio / gear[j])) < np.log(1.1) else ratio  # nan: the robot's is not known
+        yield case.say(
+            "stop",
+            "units",
+            f"the position of {rec.joints[j]} moves {size[j]:.3g} times as far as its target: the {side} angle is probably the "
+            f"motor's, in front of a gear of ratio {ratio:.3g}, and the other the joint's.",
+            f"--motor-side {side}:{rec.joints[j]}={ratio:.3g}, with the exact ratio (in Python: recording.at_joint(...)).",
+            case.names(odd),
+        )
+
+
+def _at_motor(case: Case) -> tuple[Flags, Flags]:
+    """Joints whose (measured, commanded) angle alone looks like the motor's, each of shape (n,).
+
+    A drive may follow little, so a small motion is the command's fault only where it shows the robot's own gear ratio.
+    """
+    gear = case.of_robot(case.robot.gear_ratio).mean(axis=1)
+    slope, likeness = _tracking(case)
+    size = np.abs(slope) + 1e-12
+    follows = case.excited & (np.abs(likeness) > 0.8)
+    degrees = np.abs(np.log(size / DEGREES)) < np.log(2.0)  # against radians, which `units` reports
+    known = np.isfinite(gear) & (gear > 1.2)
+    shows = np.abs(np.log(size * np.where(known, gear, 1.0))) < np.log(1.1)
+    return follows & (size > 2.5) & ~degrees, follows & known & shows
 
 
 def order_and_sign(case: Case) -> Iterator[Finding]:

@@ -126,7 +126,8 @@ def evolve(
             if keep:
                 keep()
             if tell:
-                tell(Progress(stage="cma-es", iteration=len(search.history) - 1, loss=search.loss, limit=generations))
+                done = len(search.history) - 1
+                tell(Progress(stage="cma-es", iteration=done, loss=search.loss, limit=generations, x=search.best))
         if search.flat:
             stop = Stop.SPREAD
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 from zipfile import BadZipFile
@@ -14,12 +14,13 @@ from zipfile import BadZipFile
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.identify.finding import Finding
 from surefoot.robot.dynamics import PARAMETERS, JointDynamics
 from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
 FORMAT = 1
-SERIES = ("time", "measured", "simulated", "no_model", "saturated")  # of every recording, in trajectories.npz
+SERIES = ("time", "target", "measured", "simulated", "no_model", "saturated", "valid")  # of every recording, in trajectories.npz
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,6 +38,10 @@ class Score:
     no_model: Array = field(default_factory=lambda: np.zeros((0, 0)))
     samples: Array = field(default_factory=lambda: np.zeros(0))  # that were compared, shape (n,)
     saturated: Array = field(default_factory=lambda: np.zeros(0))  # share of steps at which the drive was clamped
+    target: Array = field(default_factory=lambda: np.zeros((0, 0)))  # what was commanded [rad]; empty in older fits
+    valid: Array = field(default_factory=lambda: np.zeros((0, 0), bool))  # False: not compared; empty: all samples were
+    stiffness: Array = field(default_factory=lambda: np.zeros(0))  # P in force [N·m/rad], shape (n,); empty in older fits
+    damping: Array = field(default_factory=lambda: np.zeros(0))  # D in force [N·m·s/rad], shape (n,); empty in older fits
 
     @property
     def total(self) -> float:
@@ -72,6 +77,9 @@ class Fit:
     versions: dict[str, str]
     unknowns: dict[str, Any]  # extra parameters, fixed, tied and bounds, as given
     loss: float  # time mean of the squared error over all joints [rad²]
+    checks: tuple[Finding, ...] = ()  # what the check said of the fitted recordings; empty where none was asked
+    labels: tuple[str, ...] = ()  # of what was searched, d names; empty in older fits
+    matrix: Array = field(default_factory=lambda: np.zeros((0, 0)))  # their correlations, shape (d, d); empty in older fits
 
     @property
     def rmse(self) -> Array:
@@ -112,6 +120,7 @@ class Fit:
             "stribeck_speed": self.dynamics.stribeck_speed.tolist(),
             "findings": list(self.findings),
             "correlation": [list(pair) for pair in self.correlation],
+            "checks": [asdict(finding) for finding in self.checks],
             "recordings": [_score_dict(s) for s in self.recordings],
             "held_out": [_score_dict(s) for s in self.held_out],
         }
@@ -137,7 +146,7 @@ class Fit:
         """Write fit.json and trajectories.npz."""
         folder = Path(folder)
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        arrays: dict[str, Any] = {"joints": np.array(self.joints)}
+        arrays: dict[str, Any] = {"joints": np.array(self.joints), "labels": np.array(self.labels, str), "matrix": self.matrix}
         for i, score in enumerate([*self.recordings, *self.held_out]):
             arrays |= {key + (f"_{i}" if i else ""): getattr(score, key) for key in SERIES}
         try:
@@ -200,6 +209,9 @@ class Fit:
             flags={name: tuple(p["flag"]) for name, p in data["parameters"].items()},
             findings=tuple(data["findings"]),
             correlation=tuple((a, b, c) for a, b, c in data["correlation"]),
+            checks=tuple(Finding(**finding) for finding in data.get("checks", ())),
+            labels=tuple(map(str, arrays.get("labels", ()))),
+            matrix=arrays.get("matrix", np.zeros((0, 0))),
             recordings=tuple(scores[:count]),
             held_out=tuple(scores[count:]),
             physics=Physics(timestep=data["timestep"], delay_on=data["delay_on"], bias_form=data["bias_form"]),
@@ -218,7 +230,8 @@ class Fit:
         if not isinstance(other, Fit) or self.to_dict() != other.to_dict():
             return False
         mine, theirs = [*self.recordings, *self.held_out], [*other.recordings, *other.held_out]
-        return all(np.array_equal(getattr(a, k), getattr(b, k)) for a, b in zip(mine, theirs, strict=True) for k in SERIES)
+        pairs = [(getattr(a, k), getattr(b, k)) for a, b in zip(mine, theirs, strict=True) for k in SERIES]
+        return self.labels == other.labels and all(np.array_equal(a, b) for a, b in [*pairs, (self.matrix, other.matrix)])
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -240,6 +253,8 @@ def _score_dict(score: Score) -> dict[str, Any]:
         "samples": [int(count) for count in score.samples],
         "rmse": _plain(score.rmse),
         "rmse_no_model": _plain(score.rmse_no_model),
+        "stiffness": _plain(score.stiffness),
+        "damping": _plain(score.damping),
     }
 
 
@@ -247,5 +262,6 @@ def _score(data: dict[str, Any], arrays: dict[str, Array], tail: str) -> Score:
     kept = {key: arrays[key + tail] for key in SERIES if key + tail in arrays}
     return Score(
         name=data["name"], hash=data["hash"], joints=tuple(data["joints"]), samples=np.array(data["samples"]),
-        rmse=_array(data["rmse"]), rmse_no_model=_array(data["rmse_no_model"]), **kept,
+        rmse=_array(data["rmse"]), rmse_no_model=_array(data["rmse_no_model"]),
+        stiffness=_array(data.get("stiffness", [])), damping=_array(data.get("damping", [])), **kept,
     )  # fmt: skip

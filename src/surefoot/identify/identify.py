@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -56,10 +57,15 @@ def identify(
     short = None
     if method == "cmaes" and all(isinstance(e, InAir) for e in problem.engines):
         short = Problem(robot, recordings, space, physics, choice=engine, torque_weight=torque_weight, dtype="float32")
+
+    def heard(progress: Progress) -> None:
+        if tell is not None:
+            tell(progress if progress.x is None else replace(progress, dynamics=space.decode(progress.x).lane(0)))
+
     solution = find(
-        problem, method, seed=seed, tell=tell, max_iterations=max_iterations, population=population, generations=generations,
-        checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short, loss=loss,
-        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine, loss),
+        problem, method, seed=seed, tell=heard if tell else None, max_iterations=max_iterations, population=population,
+        generations=generations, checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume,
+        short=short, loss=loss, key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine, loss),
     )  # fmt: skip
     around = solution.around or problem.linearise(solution.x)
     if not np.isfinite(around.squares):

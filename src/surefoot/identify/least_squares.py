@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot.identify.problem import Linear, Problem
 from surefoot.identify.stop import Stop
+from surefoot.robot.dynamics import JointDynamics
 
 Array = np.ndarray
 SPREAD = 10.0 ** np.arange(-3, 5)  # damping factors tried at once, around the last good one
@@ -31,6 +32,8 @@ class Progress:
     iteration: int
     loss: float  # [rad²]
     limit: int
+    x: Array | None = None  # the best point so far, in the cube
+    dynamics: JointDynamics | None = None  # what it stands for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +68,7 @@ def least_squares(
             squares = around.squares
             history.append(squares / problem.samples)
             if tell:
-                tell(Progress(stage="least squares", iteration=iteration, loss=history[-1], limit=limit))
+                tell(Progress(stage="least squares", iteration=iteration, loss=history[-1], limit=limit, x=x))
             last = around
             if squares < EXACT**2 * problem.samples or _gain(around) <= tolerance * squares:
                 stop = Stop.CONVERGED

@@ -26,7 +26,7 @@ from surefoot.networks.network import Network
 from surefoot.networks.torch import one_thread
 from surefoot.record.recording import Recording
 from surefoot.robot.spec import Robot
-from surefoot.simulate.inverse import link_mass, link_torque
+from surefoot.simulate.inverse import link_torque, mass_matrix
 from surefoot.simulate.physics import Physics
 
 Array = np.ndarray
@@ -151,7 +151,7 @@ def _motion(robot: Robot, rec: Recording, period: float, free: Array) -> _Motion
     given = np.setdiff1d(np.arange(rec.n), free)
     acceleration[:, given] = np.gradient(table.velocity[:, given], period, axis=0)
     force = link_torque(robot, rec.joints, table.smooth, table.velocity, acceleration)[:, free]
-    mass = link_mass(robot, rec.joints, table.smooth)[:, free][:, :, free]
+    mass = mass_matrix(robot, rec.joints, table.smooth)[:, free][:, :, free]
     last = len(table.time) - STRETCH - 1
     return _Motion(table=table, mass=mass, force=force, starts=np.arange(0, max(last, 0), 4))
 

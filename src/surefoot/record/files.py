@@ -108,9 +108,9 @@ def _check_rate(recording: Recording, rate: Any) -> None:
     """The rate that the user expects is the rate that the stamps have."""
     if rate is not None and abs(recording.rate / float(rate) - 1) > RATE_TOLERANCE:
         raise SurefootError(
-            f"{recording.name} was logged at {recording.rate:.4g} Hz, and --rate says {float(rate):g} Hz. No resampling is needed: "
-            "a fit compares at the log's own stamps, whatever the physics step. Leave out --rate to take the log as it is; if the "
-            f"stamps are wrong, correct them with --time-scale {recording.rate / float(rate):.4g}."
+            f"{recording.name} was logged at {recording.rate:.4g} Hz, and --rate says {float(rate):g} Hz. No resampling is "
+            "needed: a fit compares at the log's own stamps, whatever the physics step. Leave out --rate to take the log as it "
+            f"is; if its stamps are wrong, correct them with --time-scale {recording.rate / float(rate):.4g}."
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import SurefootError, unknown
 from surefoot.record import validation
@@ -190,6 +190,21 @@ class Recording:
         channels = ("target", "position", "target_velocity", "velocity")
         return self.replace(**{key: value * factor for key in channels if (value := getattr(self, key)) is not None})
 
+    def at_joint(self, ratio: ArrayLike, *, measured: bool = True, commanded: bool = True) -> Recording:
+        """Logged at the motor, in front of gears of these ratios (motor over joint: one number, or shape (n,)).
+
+        q = q_motor / r, q̇ = q̇_motor / r, τ = τ_motor r; the gains are not changed: they are the joint's, P = P_motor r².
+        """
+        r = np.broadcast_to(np.asarray(ratio, float), (self.n,))
+        if (bad := np.flatnonzero(~(np.isfinite(r) & (r != 0)))).size:
+            raise SurefootError(
+                f"the gear ratio of joint {self.joints[bad[0]]} is {r[bad[0]]:g}; expected a number other than 0."
+            )
+        sides = (("position", "velocity", "torque"), measured), (("target", "target_velocity", "feedforward"), commanded)
+        there = [key for keys, wanted in sides if wanted for key in keys if getattr(self, key) is not None]
+        factor = {key: r if key in ("torque", "feedforward") else 1 / r for key in there}
+        return self.replace(**{key: getattr(self, key) * factor[key] for key in there})
+
     def mark_held(self) -> Recording:
         """Samples that only repeat the one before (lost packets, slow sensors) are no longer compared."""
         from surefoot.record.held import held_samples
@@ -217,9 +232,9 @@ class Recording:
         drop_repeated: bool = False,
         rename: Mapping[str, str] | None = None,
     ) -> Recording:
-        """Read .npz, .csv or the PACE authors' .pt; what the file lacks comes from the arguments, then the robot.
+        """Read a log of any known format; what the file lacks comes from the arguments, then the robot.
 
-        `rename` says {the file's joint: the robot's joint}.
+        `columns` says where things are in it (docs/formats.md), `rename` says {the file's joint: the robot's joint}.
         """
         from surefoot.record.files import load
 

@@ -36,7 +36,7 @@ class Link:
 class UdpHardware:
     """A robot that answers at HOST:PORT in the datagrams of `surefoot.record.wire`."""
 
-    def __init__(self, host: str, port: int, *, patience: float = 2.0, silence: float = 0.1) -> None:
+    def __init__(self, host: str, port: int, *, patience: float = 2.0, silence: float = 0.25) -> None:
         """Say hello. `patience`: how long a request may take [s]; `silence`: how long the states may stay away [s]."""
         self.host, self.port, self.patience, self.silence = host, port, patience, silence
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -51,9 +51,13 @@ class UdpHardware:
         self._lost = self._late = 0
         self._times: list[float] = []
         self._queue: list[Datagram] = []
-        answer = self._ask(Kind.HELLO, Kind.WELCOME)
-        about = read_welcome(answer)
+        try:
+            about = read_welcome(self._ask(Kind.HELLO, Kind.WELCOME))
+        except LinkLost:
+            self._socket.close()
+            raise
         if about is None:
+            self._socket.close()
             raise SurefootError(f"what answers at {host}:{port} does not say which joints it has; is it a surefoot server?")
         self.joints: tuple[str, ...] = tuple(about["joints"])
         self.period = float(about["period"])

@@ -5,6 +5,7 @@ from surefoot.robot.dynamics import PARAMETERS, JointDynamics, Parameter
 from surefoot.robot.load import bundled_names, load_robot
 from surefoot.robot.model import ModelText, read_model
 from surefoot.robot.spec import MOTOR, REWARDS, Robot
+from surefoot.robot.symmetry import Symmetry, symmetries
 
 __all__ = [
     "MOTOR",
@@ -14,11 +15,13 @@ __all__ = [
     "ModelText",
     "Parameter",
     "Robot",
+    "Symmetry",
     "bundled_names",
     "drive_torque",
     "gear_ratio",
     "load_robot",
     "read_model",
     "safe_target",
+    "symmetries",
     "torque_bounds",
 ]

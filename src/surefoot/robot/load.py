@@ -6,6 +6,7 @@ A robot.toml adds to a model what a model lacks:
     name = "anymal"
     model = "anymal.xml"             # beside the toml; MJCF or URDF
     joints = ["LF_HAA", ...]         # optional: the order; joints left out are held at the posture
+    symmetry = ["left-right"]        # optional: mirror planes, of left-right and front-hind; [] for none; found if left out
 
     [[joint]]                        # any number of blocks; a later block overrides an earlier one
     match = "*_HAA"                  # joint-name pattern (fnmatch)
@@ -124,7 +125,7 @@ def _from_toml(path: Path, source: str) -> Robot:
         if not isinstance(data.get(section, {}), Mapping):
             raise SurefootError(f"{section} in {path.name} is {data[section]!r}; expected a [{section}] section.")
     head = data.get("robot", {})
-    _known(f"key of [robot] in {path.name}", head, ("name", "model", "joints"))
+    _known(f"key of [robot] in {path.name}", head, ("name", "model", "joints", "symmetry"))
     if not isinstance(head.get("model"), str):
         raise SurefootError(f'{path.name} names no model: add model = "file.xml" (MJCF) or "file.urdf" under [robot].')
     file = path.parent / head["model"]
@@ -146,7 +147,14 @@ def _from_toml(path: Path, source: str) -> Robot:
         name=head.get("name", robot.name),
         rewards={k: _number(k, v, path.name) for k, v in rewards.items()},
         dynamics=dynamics,
+        symmetry=_planes(head.get("symmetry"), path.name),
     )
+
+
+def _planes(value: Any, where: str) -> tuple[str, ...] | None:
+    if value is not None and not (isinstance(value, list) and all(isinstance(x, str) for x in value)):
+        raise SurefootError(f'symmetry in {where} is {value!r}; expected a list of planes, for example ["left-right"].')
+    return None if value is None else tuple(value)
 
 
 def _known(kind: str, given: Mapping[str, Any], valid: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import SurefootError
 from surefoot.robot import urdf
-from surefoot.robot.shapes import urdf_scene
+from surefoot.robot.urdf_shapes import urdf_scene
 
 
 def compile_source(source: str | Path) -> tuple[Any, str, str, list[str]]:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from surefoot.errors import SurefootError, unknown
 from surefoot.robot.dynamics import Array, JointDynamics
 
-MOTOR = ("k_i", "resistance", "gear_ratio", "bus_voltage", "regeneration")
-"""k_i [N·m/A], resistance [Ω], gear ratio [-], bus voltage [V], share of the braking power regained [-]."""
+MOTOR = ("k_i", "resistance", "gear_ratio", "bus_voltage", "regeneration", "joule_constant")
+"""k_i [N·m/A], resistance [Ω], gear ratio [-], bus voltage [V], share of the braking power regained [-], and, where the
+motor is not disclosed, the heat of its coils per squared joint torque [W/(N·m)²] as one number."""
 
 REWARDS = ("velocity_tracking", "energy", "collisions", "touchdown")
 """The paper's four reward coefficients."""
@@ -51,6 +52,7 @@ class Robot:
     motor: Mapping[str, Array]  # MOTOR by name, each of shape (n,); nan: unknown
     rewards: Mapping[str, float] = field(default_factory=dict)
     dynamics: JointDynamics | None = None  # published joint dynamics
+    symmetry: tuple[str, ...] | None = None  # mirror planes as robot.toml gives them; None: as the model has them
     notes: tuple[str, ...] = ()  # what was repaired or assumed while loading
 
     def __post_init__(self) -> None:
@@ -74,7 +76,8 @@ class Robot:
         set_("geared", _frozen(self.geared, bool))
         set_("gear_position", _frozen(self.gear_position))
         set_("gear_ratio", _frozen(self.gear_ratio))
-        set_("motor", {k: self._row(f"motor.{k}", v) for k, v in self.motor.items()})
+        unknown_motor = {k: np.full(n, np.nan) for k in MOTOR if k not in self.motor}
+        set_("motor", {k: self._row(f"motor.{k}", v) for k, v in (*self.motor.items(), *unknown_motor.items())})
         if self.gear_position.shape != self.gear_ratio.shape or self.gear_position.shape[:1] != (n,) or len(self.geared) != n:
             raise SurefootError(f"{self.name}: the gear table has shape {self.gear_ratio.shape}; {n} joints need ({n}, K).")
         self._require("lower", self.lower < self.upper, "must lie below upper")

@@ -79,28 +79,29 @@ class Drives:
         self.past[:, self.fresh] = target[self.fresh]
         self.fresh[:] = False
 
+    def felt(self, step: int, q: Array) -> Array:
+        """The delayed command of physics step `step` after the joint-limit saturation at true q [rad], shape (N, n)."""
+        return safe_target(self.robot, (self.weights[step] * self.past).sum(0), q - self.offset)
+
     def effort(self, step: int, q: Array, v: Array) -> Effort:
         """The actuators' input for physics step `step` of the control step, at true q and q̇, each (N, n)."""
         dyn, old = self.dynamics, self.seen
-        delayed = (self.weights[step] * self.past).sum(0)
-        target = safe_target(self.robot, delayed, q - self.offset)
+        target = self.felt(step, q)
         self.seen = old + self.share * (v - old)
         low, high = torque_bounds(self.robot, q, v)
         control = self.stiffness * (target + dyn.bias) - self.damping * (1 - self.share) * old
-        torque = None
+        friction = None
         if self.physics.delay_on == "torque" or self._load_dependent:
             torque = drive_torque(
                 self.robot, target, q, v,
                 stiffness=self.stiffness, damping=self.damping, bias=dyn.bias, filtered_velocity=self.seen,
             )  # fmt: skip
-        if self.physics.delay_on == "torque":
-            assert torque is not None
-            torque = control = self._delayed(torque)
-            low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
-        friction = None
-        if self._load_dependent:
-            rise = dyn.load_friction * np.abs(torque) + dyn.breakaway / (1 + (v / dyn.stribeck_speed) ** 2)
-            friction = dyn.friction + rise
+            if self.physics.delay_on == "torque":
+                torque = control = self._delayed(torque)
+                low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
+            if self._load_dependent:
+                rise = dyn.load_friction * np.abs(torque) + dyn.breakaway / (1 + (v / dyn.stribeck_speed) ** 2)
+                friction = dyn.friction + rise
         return Effort(control=control, low=np.maximum(low, -1e30), high=np.minimum(high, 1e30), friction=friction)
 
     @property
@@ -132,4 +133,5 @@ def delay_weights(delay: Array, h: float, substeps: int) -> Array:
     left = (-np.arange(count) * period)[None, :, None, None]  # when each target arrived
     right = np.where(left == 0, np.inf, left + period)
     overlap = np.minimum(start + h, right) - np.maximum(start, left)
-    return np.clip(overlap, 0.0, None) / h
+    overlap = np.clip(overlap, 0.0, None)
+    return overlap / overlap.sum(axis=1, keepdims=True)  # h, but for rounding

@@ -39,7 +39,7 @@ class Ground:
     base: int  # body
     feet: tuple[str, ...]
     shapes: Array  # geoms of the robot that touch the ground
-    sensors: dict[str, Array]  # columns of sensordata by name: com, foot_position, foot_velocity, foot, thigh, shank, trunk
+    sensors: dict[str, Array]  # columns of sensordata by name: com, foot, foot_position, foot_velocity, foot_force, thigh0, ...
     mass: float  # [kg]
     stand_height: float  # of the base above flat ground at the posture [m]
 
@@ -82,7 +82,7 @@ def _base(spec: Any, robot: Robot) -> Any:
     carriers = [body for body in spec.worldbody.bodies if body.find_all("joint")]
     if len(carriers) != 1:
         raise SurefootError(
-            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries them all."
+            f"{robot.name} has {len(carriers)} bodies with joints on the world; on the ground it needs one base that carries all."
         )
     return carriers[0]
 
@@ -114,8 +114,14 @@ def _freed(spec: Any, base: Any, free: bool) -> str:
         return ""
     if not own:
         own = [base.add_freejoint(name="surefoot_root")]
-    own[0].name = own[0].name or "surefoot_root"
-    return own[0].name
+    root = own[0]
+    root.name = root.name or "surefoot_root"
+    root.armature, root.damping, root.frictionloss = (
+        0.0,
+        [0.0, 0.0, 0.0],
+        0.0,
+    )  # a <joint type="free"> takes the defaults of joints
+    return root.name
 
 
 def _write_joints(spec: Any, robot: Robot, dynamics: JointDynamics) -> None:
@@ -141,11 +147,12 @@ def _write_joints(spec: Any, robot: Robot, dynamics: JointDynamics) -> None:
         joint.actfrclimited = False
         motor = spec.add_actuator(
             name=f"surefoot_{name}", target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT,
-            gaintype=mujoco.mjtGain.mjGAIN_FIXED, biastype=mujoco.mjtBias.mjBIAS_AFFINE,
+            gaintype=mujoco.mjtGain.mjGAIN_FIXED, biastype=mujoco.mjtBias.mjBIAS_AFFINE, dyntype=mujoco.mjtDyn.mjDYN_NONE,
+            gear=[1, 0, 0, 0, 0, 0], ctrllimited=False, actlimited=False, forcelimited=True, forcerange=[-1e30, 1e30],
         )  # fmt: skip
+        motor.gainprm[:], motor.biasprm[:] = 0.0, 0.0
         motor.gainprm[0] = 1.0
-        motor.forcelimited = True
-        motor.forcerange = [-1e30, 1e30]
+        motor.armature, motor.damping = 0.0, [0.0, 0.0, 0.0]
 
 
 def _primitives(spec: Any, base: Any) -> None:
@@ -155,7 +162,7 @@ def _primitives(spec: Any, base: Any) -> None:
     for i, geom in enumerate(spec.geoms):
         geom.name = f"surefoot_shape{i}"
         collides = bool(geom.contype or geom.conaffinity)
-        geom.contype, geom.conaffinity, geom.condim = int(collides), 0, 3
+        geom.contype, geom.conaffinity, geom.condim, geom.priority = int(collides), 0, 3, 0
         if collides and geom.meshname:
             box = geom.parent.name == base.name
             geom.type = mujoco.mjtGeom.mjGEOM_BOX if box else mujoco.mjtGeom.mjGEOM_CAPSULE
@@ -189,7 +196,7 @@ def _legs(spec: Any, robot: Robot) -> list[_Leg]:
         legs.append(_Leg(foot=name(shapes[0]), shank=tuple(map(name, shapes[1:])), thigh=tuple(map(name, thigh))))
     if not legs or not height > 0:
         raise SurefootError(
-            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each a collision shape."
+            f"no leg of {robot.name} has a shape that could be a foot; give the last link of each leg a collision shape."
         )
     for leg in legs:
         foot = spec.geom(leg.foot)
@@ -237,8 +244,9 @@ def _sense(spec: Any, base: Any, legs: Sequence[_Leg]) -> None:
         common = {"objtype": objects.mjOBJ_GEOM, "objname": foot.name}
         spec.add_sensor(name=f"foot_position{i}", type=types.mjSENS_FRAMEPOS, **common)
         spec.add_sensor(name=f"foot_velocity{i}", type=types.mjSENS_FRAMELINVEL, **common)
-        load = [(1 << int(bit.mjCONDATA_FOUND)) | (1 << int(bit.mjCONDATA_FORCE)), 3, 1]  # 3: the net force, in the world
-        spec.add_sensor(name=f"foot{i}", type=types.mjSENS_CONTACT, intprm=load, **common)
+        touch, net_force = [1 << int(bit.mjCONDATA_FOUND), 0, 1], [1 << int(bit.mjCONDATA_FORCE), 3, 1]
+        spec.add_sensor(name=f"foot{i}", type=types.mjSENS_CONTACT, intprm=touch, **common)
+        spec.add_sensor(name=f"foot_force{i}", type=types.mjSENS_CONTACT, intprm=net_force, **common)
     feet = {leg.foot for leg in legs}
     part = {g: f"shank{i}" for i, leg in enumerate(legs) for g in leg.shank}
     part |= {g: f"thigh{i}" for i, leg in enumerate(legs) for g in leg.thigh}
@@ -254,7 +262,19 @@ def _floor(spec: Any, terrain: Terrain, *, touch: bool) -> None:
     """A plane, or the terrain's height field."""
     import mujoco
 
-    look = {"rgba": [0.45, 0.5, 0.55, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
+    checks = {"rgb1": [0.55, 0.58, 0.6], "rgb2": [0.42, 0.45, 0.48], "width": 128, "height": 128}
+    spec.add_texture(
+        name=GROUND, type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, **checks
+    )  # fmt: skip
+    spec.add_texture(
+        name="surefoot_sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.75, 0.85, 0.95], rgb2=[0.95, 0.97, 1.0], width=64, height=384,
+    )  # fmt: skip
+    paint = spec.add_material(name=GROUND, texrepeat=[1, 1], texuniform=True)
+    paint.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = GROUND
+    spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.4, -1.0], castshadow=True)
+    look = {"material": GROUND, "rgba": [1.0, 1.0, 1.0, 1.0], "friction": [SLIPPERY, 0.005, 0.0001], "condim": 3}
+    look |= {"solref": [0.02, 1], "solimp": [0.9, 0.95, 0.001, 0.5, 2], "margin": 0, "gap": 0, "priority": 0, "group": 0}
     meet = {"contype": 0, "conaffinity": int(touch), "name": GROUND}
     if terrain.flat:
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], **look, **meet)
@@ -274,6 +294,10 @@ def _settings(spec: Any, physics: Physics) -> None:
     """The fit's step and integrator, and the solver's few iterations."""
     import mujoco
 
+    off, flags = spec.option.disableflags, mujoco.mjtDisableBit
+    spec.option.disableflags = off & (flags.mjDSBL_GRAVITY | flags.mjDSBL_SPRING | flags.mjDSBL_LIMIT)
+    spec.option.enableflags = 0
+    spec.option.density = spec.option.viscosity = 0.0  # as in the air
     spec.option.timestep = physics.timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
@@ -305,10 +329,10 @@ def _compiled(spec: Any, robot: Robot, base: Any, root: str, legs: Sequence[_Leg
 
 
 def _columns(m: Any, legs: int) -> dict[str, Array]:
-    """Columns of sensordata: com (3,), foot_position, foot_velocity (F, 3), foot (F, 4), and lists for thigh, shank and trunk."""
+    """Columns of sensordata: com (3,), foot (F,), foot_position, foot_velocity, foot_force (F, 3), lists for the other parts."""
     at = {m.sensor(s).name: np.arange(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]) for s in range(m.nsensor)}
     group = lambda part: np.array([c[0] for name, c in at.items() if name.startswith(part + "_")], dtype=int)  # noqa: E731
     each = lambda part: np.stack([at[f"{part}{i}"] for i in range(legs)])  # noqa: E731
-    rows = {part: each(part) for part in ("foot_position", "foot_velocity", "foot")}
+    rows = {part: each(part) for part in ("foot_position", "foot_velocity", "foot_force")}
     sides = {f"{part}{i}": group(f"{part}{i}") for part in ("thigh", "shank") for i in range(legs)}
-    return {"com": at["com"], **rows, **sides, "trunk": group("trunk")}
+    return {"com": at["com"], "foot": each("foot")[:, 0], **rows, **sides, "trunk": group("trunk")}

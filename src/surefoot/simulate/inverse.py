@@ -30,32 +30,27 @@ def link_torque(robot: Robot, joints: Sequence[str], q: Array, v: Array, a: Arra
     return out
 
 
-def link_mass(robot: Robot, joints: Sequence[str], q: Array) -> Array:
-    """Mass matrix M(q) of the links alone along a motion [kg·m²], shape (T, n, n): no armature."""
+def mass_matrix(robot: Robot, joints: Sequence[str], q: Array | None = None) -> Array:
+    """M(q) of the links alone [kg·m²], shape (..., n, n) for q of shape (..., n); without q at the reference of the model."""
     import mujoco
 
     model = hung_model(robot, joints, Physics())
     model.dof_armature[:] = 0.0
-    order, data = hung_order(model, joints), mujoco.MjData(model)
-    mass, out = np.zeros((model.nv, model.nv)), np.empty((*q.shape, q.shape[1]))
-    for i in range(len(q)):
-        data.qpos[order] = q[i]
+    order, data, mass = hung_order(model, joints), mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    data.qpos[:] = model.qpos0
+    at = np.asarray(data.qpos[order] if q is None else q, dtype=float)
+    n = at.shape[-1]
+    out = np.empty((at.size // n, n, n))
+    for row, posture in zip(out, at.reshape(-1, n), strict=True):
+        data.qpos[order] = posture
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        mujoco.mj_crb(model, data)
+        mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, mass)
-        out[i] = mass[np.ix_(order, order)]
-    return out
+        row[:] = mass[np.ix_(order, order)]
+    return out.reshape(*at.shape, n)
 
 
 def link_inertia(robot: Robot, joints: Sequence[str]) -> Array:
     """Inertia that each joint feels from the links alone, at the reference posture [kg·m²], shape (n,)."""
-    import mujoco
-
-    model = hung_model(robot, joints, Physics())
-    model.dof_armature[:] = 0.0
-    data, mass = mujoco.MjData(model), np.zeros((model.nv, model.nv))
-    data.qpos[:] = model.qpos0
-    mujoco.mj_forward(model, data)
-    mujoco.mj_fullM(model, data, mass)
-    return np.diag(mass)[hung_order(model, joints)]
+    return np.diag(mass_matrix(robot, joints)).copy()

@@ -101,11 +101,10 @@ class OnGround(World):
         q, v, torque, sensors = (np.stack(x, axis=1) for x in zip(*steps, strict=True))
         for rows in (q, v, torque, sensors):
             rows[lost] = 0.0
-        seen = self._seen(sensors)
-        foot = sensors[..., self.ground.sensors["foot"]]
+        seen, at = self._seen(sensors), self.ground.sensors
         return Motion(
-            joint_position=q, joint_velocity=v, torque=torque, com_velocity=sensors[..., self.ground.sensors["com"]],
-            foot_velocity=sensors[..., self.ground.sensors["foot_velocity"]], foot_force=-foot[..., 1:],
+            joint_position=q, joint_velocity=v, torque=torque, com_velocity=sensors[..., at["com"]],
+            foot_velocity=sensors[..., at["foot_velocity"]], foot_force=-sensors[..., at["foot_force"]],
             foot_contact=seen["foot"], thigh_contact=seen["thigh"], shank_contact=seen["shank"], trunk_contact=seen["trunk"],
             diverged=lost,
         )  # fmt: skip
@@ -151,24 +150,25 @@ class OnGround(World):
     def _restore(self) -> Array:
         """Put robots that the engine has lost back to their last start; which ones, bool, shape (N,)."""
         qpos, qvel = self.stepper.state()
-        fine = (np.abs(qvel) < FASTEST).all(axis=1) & np.isfinite(qpos).all(axis=1)
-        lost = np.flatnonzero(~fine)
+        astray = np.logical_not((np.abs(qvel) < FASTEST).all(axis=1) & np.isfinite(qpos).all(axis=1))
+        lost = np.flatnonzero(astray)
         if len(lost):
             self.diverged += len(lost)
             self.stepper.put(lost, self._home[lost], np.zeros_like(qvel[lost]))
             self.drives.reset(lost)
             self.drives.hold(lost, self.robot.posture)
-        return ~fine
+        return np.asarray(astray)
 
     def _seen(self, sensors: Array) -> dict[str, Array]:
         """What touches the ground: feet, thighs and shanks (..., F), trunk (...)."""
         at, legs = self.ground.sensors, range(len(self.feet))
-        side = lambda part: np.stack([sensors[..., at[f"{part}{i}"]].any(-1) for i in legs], axis=-1)  # noqa: E731
+        any_of = lambda name: np.asarray(sensors[..., at[name]].any(axis=-1))  # noqa: E731
+        side = lambda part: np.stack([any_of(f"{part}{i}") for i in legs], axis=-1)  # noqa: E731
         return {
-            "foot": sensors[..., at["foot"][:, 0]] > 0,
+            "foot": sensors[..., at["foot"]] > 0,
             "thigh": side("thigh"),
             "shank": side("shank"),
-            "trunk": sensors[..., at["trunk"]].any(-1),
+            "trunk": any_of("trunk"),
         }
 
 
@@ -198,6 +198,8 @@ def make_world(
     drive: Drive | None = None,
 ) -> OnGround:
     """N robots with the fit's dynamics and physics; `dynamics` with a leading axis gives each robot its own.
+
+    Everything in the dynamics acts as in a replay, but for `tilt`, which is the stand's and not the robot's.
 
     `engine` "batch" runs on `threads` CPU cores (0: all), "warp" on the GPU, or on the CPU where there is none.
     `drive` takes the place of the robot's own drives: a network, for example; `dynamics` then say what acts beside it.

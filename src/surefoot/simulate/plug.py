@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from surefoot.robot.drive import safe_target, torque_bounds
+from surefoot.robot.drive import torque_bounds
 from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.drives import Drives, Effort
@@ -65,7 +65,7 @@ class OtherDrives(Drives):
     def effort(self, step: int, q: Array, v: Array) -> Effort:
         """The drive's torque, kept within the robot's limits, at true q and q̇, each (N, n)."""
         encoder = q - self.offset
-        target = safe_target(self.robot, (self.weights[step] * self.past).sum(0), encoder)
+        target = self.felt(step, q)
         low, high = torque_bounds(self.robot, q, v)
         torque = np.clip(self.drive.torque(target, np.zeros_like(target), encoder, v), low, high)
         free = np.full_like(torque, 1e30)

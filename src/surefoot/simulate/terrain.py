@@ -1,7 +1,7 @@
 """The ground: flat, or the paper's terrains in one height field, tile by tile, harder from row to row.
 
 A height field is a grid of heights, `cell` apart; between its points the ground is straight. Tile (level, column) is a square
-of side `tile`; its kind is that of its column, its difficulty (level + 1) / levels. Robots start on the middle of a tile, which is level.
+of side `tile`; its kind is that of its column, its difficulty (level + 1) / levels. Robots start on a tile's middle.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class Terrain:
         x, y = (np.asarray(points)[..., k] for k in (0, 1))
         i = np.rint((x - self.corner[0]) / self.cell).astype(np.intp)
         j = np.rint((y - self.corner[1]) / self.cell).astype(np.intp)
-        np.clip(i, 0, self.heights.shape[0] - 1, out=i)
-        np.clip(j, 0, self.heights.shape[1] - 1, out=j)
+        i, j = (np.clip(k, 0, size - 1) for k, size in zip((i, j), self.heights.shape, strict=True))
         return self.heights[i, j].astype(float)
 
     def scan(self, position: Array, quaternion: Array) -> Array:
@@ -138,7 +137,7 @@ NAMES = ("flat", "paper", *SHAPES)
 def terrain(
     name: str = "flat", *, seed: int, levels: int = 10, columns: int = 2, tile: float = 8.0, cell: float = 0.05
 ) -> Terrain:
-    """ "flat"; "paper", with `columns` columns of every kind; or columns of one kind by its name."""
+    """The terrain "flat"; "paper", with `columns` columns of every kind; or columns of one kind by its name."""
     if name not in NAMES:
         raise unknown("terrain", [name], NAMES)
     if name == "flat":

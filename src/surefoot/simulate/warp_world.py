@@ -39,6 +39,7 @@ class WarpStepper:
             raise SurefootError('engine "warp" takes one set of joint dynamics for all robots; use engine "batch".')
         self.device = mujoco_warp.put_model(model, batch_sizes=dict.fromkeys(own, n))
         data = mujoco.MjData(model)
+        self.device.opt.warn_overflow &= ~mujoco_warp.OverflowType.ITERATIONS
         self.data = mujoco_warp.put_data(model, data, nworld=n, nconmax=CONTACTS, njmax=ROWS)
         self._step = _recorded(lambda: mujoco_warp.step(self.device, self.data))
         self._forward = lambda: mujoco_warp.forward(self.device, self.data)
@@ -99,7 +100,7 @@ class WarpStepper:
 
 
 def _recorded(call: Callable[[], None]) -> Callable[[], None]:
-    """The same work as one CUDA graph, where there is CUDA: launching its many kernels one by one would cost more than they do."""
+    """The same work as one CUDA graph, where there is CUDA: launching its many kernels one by one costs more than they do."""
     import warp
 
     if not warp.get_device().is_cuda:
@@ -107,4 +108,5 @@ def _recorded(call: Callable[[], None]) -> Callable[[], None]:
     call()  # compiles the kernels
     with warp.ScopedCapture() as capture:
         call()
-    return lambda: warp.capture_launch(capture.graph)
+    graph: Any = capture.graph
+    return lambda: warp.capture_launch(graph)

@@ -78,9 +78,7 @@ class World(Protocol):
     stand_height: float  # of the base link's origin above flat ground with the joints at the robot's posture [m]
     terrain: Terrain
     friction: Array  # of each robot's ground [-], shape (N,); write it at any time
-    wrench: (
-        Array  # force [N] and moment [N·m] on each base, at its centre of mass, in the world, shape (N, 6); write it at any time
-    )
+    wrench: Array  # force [N] and moment [N·m] on each base's centre of mass, in the world, shape (N, 6); write it at any time
     diverged: int  # how often the engine has lost a robot so far
 
     def reset(self, which: Array, start: Start) -> None:

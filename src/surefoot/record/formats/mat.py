@@ -27,7 +27,7 @@ def _version_5(path: Path) -> dict[str, NDArray[Any]]:
 
     try:
         content = loadmat(path, squeeze_me=False, chars_as_strings=True, struct_as_record=True)
-    except OSError:
+    except PermissionError:
         raise
     except Exception as error:  # a damaged file can raise anything
         raise SurefootError(

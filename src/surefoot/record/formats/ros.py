@@ -16,6 +16,10 @@ from surefoot.record.extras import need
 from surefoot.record.validation import Array
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
+LASTING = {  # of control_msgs, the same in every release, for bags that do not carry their definitions
+    "control_msgs/msg/DynamicJointState": "std_msgs/Header header\nstring[] joint_names\nInterfaceValue[] interface_values\n",
+    "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +45,8 @@ def types_with(definitions: Mapping[str, str]) -> Any:
     typesys = need("rosbags.typesys", "a ROS 2 log")
     store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
     found: dict[str, Any] = {}
+    for kind, text in LASTING.items():
+        found |= typesys.get_types_from_msg(text, kind)
     for kind, text in definitions.items():
         found |= typesys.get_types_from_msg(text, kind)
     own = {kind: fields for kind, fields in found.items() if kind not in store.fielddefs}

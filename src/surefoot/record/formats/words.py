@@ -44,7 +44,7 @@ def time_unit(name: str) -> str | None:
     base, unit = split_unit(name.lower())
     if unit and unit not in SECONDS:
         return None
-    if match := re.fullmatch(r"(?:time|t|timestamp|stamp)(?:_(s|sec|ms|us|ns))?", last(base)):
+    if match := re.fullmatch(r"(?:time|t|timestamp|stamp)(?:_(s|sec|ms|us|ns))?", last(base).rsplit(".", 1)[-1]):
         return match[1] or unit or "s"
     return None
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
+from surefoot.simulate.ground import Ground
 from surefoot.simulate.physics import Physics, hung_model
+from surefoot.simulate.terrain import Terrain
 
 Array = np.ndarray
 Place = Literal["fixed", "stand", "ground"]
@@ -27,24 +30,38 @@ class Stand:
 class Body:
     """The rigid bodies of a robot, stepped under the torque that its drives put on the joints."""
 
-    def __init__(self, robot: Robot, place: Place, *, timestep: float, stand: Stand | None = None) -> None:
+    def __init__(
+        self, robot: Robot, place: Place, *, timestep: float, stand: Stand | None = None, terrain: Terrain | None = None
+    ) -> None:  # fmt: skip
+        """On the ground, the terrain is flat unless one is given; the robot starts at its first spot."""
         import mujoco
 
         self._mujoco, self.robot, self.place, self.timestep = mujoco, robot, place, timestep
+        self._ground: Ground | None = None
+        self._terrain = terrain or Terrain()
         if place == "fixed":
             self.model = hung_model(robot, robot.joints, Physics(timestep=timestep))
         else:
-            self.model = _free_model(robot, ground=place == "ground", timestep=timestep)
+            self._ground = _loose(robot, self._terrain, timestep)
+            self.model = self._ground.model
+            off = mujoco.mjtDisableBit
+            self.model.opt.disableflags |= off.mjDSBL_SENSOR | (0 if place == "ground" else off.mjDSBL_CONTACT)
         self.data = mujoco.MjData(self.model)
         joints = [self.model.joint(name) for name in robot.joints]
         self._at = np.array([j.qposadr[0] for j in joints])
         self._dof = np.array([j.dofadr[0] for j in joints])
         self.model.dof_damping[self._dof] = self.model.dof_armature[self._dof] = self.model.dof_frictionloss[self._dof] = 0.0
-        self._base = -1 if place == "fixed" else int(self.model.jnt_bodyid[_free_joint(self.model)])
+        self._base = -1 if self._ground is None else self._ground.base
         self._stand = stand if place == "stand" else None
         if place == "stand" and stand is None:
             raise SurefootError("a robot on a stand needs the stand's stiffness: stand=Stand(...), or place='fixed'.")
         self.reset()
+
+    def weigh(self, armature: Array) -> None:
+        """Tell MuJoCo what the rotors weigh [kg·m²]: it scales dry friction by it, and would leave it out of balanced links."""
+        self.model.dof_simplenum[:] = self.model.body_simple[:] = 0  # a link balanced about its joint has a constant mass matrix
+        self.model.dof_armature[self._dof] = armature
+        self._mujoco.mj_setConst(self.model, self._mujoco.MjData(self.model))
 
     # --- motion ------------------------------------------------------------------------------------------------------------
     @property
@@ -61,8 +78,8 @@ class Body:
         """At rest, joints at a position [rad] (the robot's posture), feet on the ground if there is one."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._at] = self.robot.posture if position is None else position
-        if self.place == "ground":
-            self._put_down()
+        if self.place == "ground" and self._ground is not None:
+            self.data.qpos[:3] = self._terrain.spots[0, 0] + [0.0, 0.0, self._ground.stand_height]
         self._mujoco.mj_forward(self.model, self.data)
         if self._stand is not None:
             self._hang(self._stand)
@@ -135,54 +152,18 @@ class Body:
         moving = np.concatenate([qvel[:3], frame @ qvel[3:6]])
         self.data.xfrc_applied[self._base] = self._weight - self._stiffness * bent - self._damper * moving
 
-    def _put_down(self) -> None:
-        """Lower the robot until its lowest shape touches the floor."""
-        mujoco, model, data = self._mujoco, self.model, self.data
-        data.qpos[2] += 2.0
-        mujoco.mj_kinematics(model, data)
-        floor = model.geom("surefoot_floor").id
-        solid = (model.geom_bodyid > 0) & ((model.geom_contype > 0) | (model.geom_conaffinity > 0))
-        data.qpos[2] -= min(mujoco.mj_geomDistance(model, data, floor, int(g), 100.0, None) for g in np.flatnonzero(solid))
 
-
-def _free_joint(model: Any) -> int:
-    return next(j for j in range(model.njnt) if model.jnt_type[j] == 0)
-
-
-def _free_model(robot: Robot, *, ground: bool, timestep: float) -> Any:
-    """The robot's own model with a free base, without actuators; with a floor, or without contacts."""
-    import mujoco
-
-    if not robot.scene:
-        raise SurefootError(
-            f"{robot.name} ({robot.source}) has no base that can move; use an MJCF with a free joint, or fix the base."
-        )
-    spec = mujoco.MjSpec.from_string(robot.scene)
-    for group in (spec.actuators, spec.sensors, spec.keys):
-        for element in list(group):
-            spec.delete(element)
-    if ground:
-        spec.worldbody.add_geom(
-            name="surefoot_floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[1.0, 0.005, 0.0001]
-        )
-    spec.option.timestep = timestep
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    model = spec.compile()
-    names = [model.joint(j).name for j in range(model.njnt)]
-    if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or set(names[1:]) != set(robot.joints):
-        raise SurefootError(
-            f"the model of {robot.name} must be one free body with the joints {', '.join(robot.joints)} to move its base; "
-            f"it has {', '.join(names) or 'none'}. Add <freejoint/> to the base, or fix the base."
-        )
-    if not ground:
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    return model
+def _loose(robot: Robot, terrain: Terrain, timestep: float) -> Ground:
+    """The robot with a free base on a terrain, as the training world has it, but with nothing in its joints."""
+    ground = Ground.of(robot, JointDynamics.no_model(robot.joints), Physics(timestep=timestep), terrain)
+    ground.model.actuator_gainprm[:] = ground.model.actuator_biasprm[:] = 0.0
+    return ground
 
 
 def can_move(robot: Robot) -> bool:
     """Whether the base of this robot's model can be put on a stand or on the ground."""
     try:
-        _free_model(robot, ground=False, timestep=1e-3)
+        _loose(robot, Terrain(), 1e-3)
     except (SurefootError, ValueError):
         return False
     return True

@@ -48,6 +48,8 @@ class Drives:
     current_integral: Array  # K_i [V/(A·s)]
     current_limit: Array  # [A]
     blanking: Array = dataclasses.field(default_factory=_no_rows)  # voltage lost in the inverter [V]
+    emf_aid: Array = dataclasses.field(default_factory=_no_rows)  # share of the back-EMF fed forward [-]; what is not, acts
+    # as an inertia of (k_i r)² / K_i, because the integrator runs behind a voltage that ramps
     belief: Array = dataclasses.field(default_factory=_no_rows)  # torque constant in the firmware over the true one [-]; 1
     # what the motor turns against
     damping: Array = dataclasses.field(default_factory=_no_rows)  # d, at the joint [N·m·s/rad]
@@ -171,7 +173,8 @@ class Motors:
             "friction_aid": on * drives.friction_aid, "cogging_aid": on * drives.cogging_aid,
             "constant": drives.torque_constant, "current_limit": drives.current_limit, "gain": drives.current_gain,
             "integral_gain": drives.current_integral * h, "unwind": drives.current_integral * h / drives.current_gain,
-            "blanking": drives.blanking, "decay": decay, "conductance": (1 - decay) / drives.resistance,
+            "emf_aid": drives.emf_aid, "blanking": drives.blanking, "decay": decay,
+            "conductance": (1 - decay) / drives.resistance,
             "cogging": drives.cogging, "lobes": drives.cogging_lobes, "phase": drives.cogging_phase,
             "friction": drives.friction, "load_friction": drives.load_friction, "breakaway": drives.breakaway,
             "per_stribeck": 1 / drives.stribeck_speed, "damping": h * drives.damping,

@@ -9,6 +9,7 @@ import numpy as np
 from surefoot.errors import SurefootError
 from surefoot.robot.hardware import Command, State
 from surefoot.robot.spec import Robot
+from surefoot.simulate.terrain import Terrain
 from surefoot.simulate.virtual.battery import Bus
 from surefoot.simulate.virtual.body import Body, Place
 from surefoot.simulate.virtual.drives import Motors
@@ -28,7 +29,7 @@ class VirtualHardware:
 
     def __init__(
         self, robot: Robot, machine: Machine | int, *, place: Place | None = None, period: float = 0.0025,
-        engine: Engine = "kernel",
+        timestep: float = TIMESTEP, engine: Engine = "kernel", terrain: Terrain | None = None,
     ) -> None:  # fmt: skip
         """A machine, or the seed that draws one; on its stand unless a place is given (fixed where its base cannot move)."""
         machine = machine if isinstance(machine, Machine) else hidden_machine(robot, machine)
@@ -36,7 +37,7 @@ class VirtualHardware:
         self.robot, self.machine, self.period = robot, machine, period
         self.joints = robot.joints
         drives = machine.drives
-        self._turns = max(1, round(period / TIMESTEP))  # of the links in one period
+        self._turns = max(1, round(period / timestep))  # of the links in one period
         step = period / self._turns
         self._steps = max(1, round(step / drives.step))  # of the electrics in one of those
         if abs(self._steps * drives.step - step) > 1e-9 * step:
@@ -45,8 +46,9 @@ class VirtualHardware:
                 "400 Hz, 1000 Hz or 10000 Hz."
             )
         self._step = step
-        self.body = Body(robot, place, timestep=step, stand=machine.stand)
+        self.body = Body(robot, place, timestep=step, stand=machine.stand, terrain=terrain)
         self.motors = Motors(drives, self.body.position, engine)
+        self.body.weigh(self.motors.armature())
         self.bus = Bus(machine.battery)
         self._wire = Wire(machine.path, seed=machine.seed)
         self._noise = np.random.default_rng([machine.seed, 21])

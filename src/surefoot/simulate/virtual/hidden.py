@@ -39,14 +39,16 @@ class Machine:
 
         Delay: of the path, and what the current loop takes, dead time + 1/ω_c with ω_c = K_p / L. There is no exact value: the
         machine has more to it than 4n+1 numbers. `period` is that of the commands.
+        Armature: rotor, virtual inertia, and (k r)² / K_i for the back-EMF that is not fed forward.
         """
         d = self.drives
         loop = d.dead_time + float(np.mean(d.inductance / d.current_gain))
         mean_wait = self.path.delay + self.path.jitter + self.path.loss * period
         aid = float(d.compensation)
+        late = (1 - d.emf_aid) * (d.torque_constant * d.ratio(robot.posture)) ** 2 / np.maximum(d.current_integral, 1e-9)
         return JointDynamics(
             joints=d.joints,
-            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia,
+            armature=d.reflected_inertia(robot.posture) + aid * d.virtual_inertia + late,
             damping=d.damping,
             friction=np.maximum(d.friction - aid * d.friction_aid, 0.0),
             bias=d.bias,
@@ -103,20 +105,20 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         gear_ratio=np.where(np.isnan(robot.gear_ratio), 1.0, robot.gear_ratio), gear_position=robot.gear_position,
         current_gain=inductance * bandwidth, current_integral=resistance * bandwidth,
         current_limit=motor["limit"] / (motor["constant"] * np.where(robot.geared, 1.0, r)),
-        blanking=0.01 * motor["voltage"] * draw(0.5, 1.5), belief=draw(0.98, 1.02),
+        blanking=0.01 * motor["voltage"] * draw(0.5, 1.5), emf_aid=draw(0.9, 1.0), belief=draw(0.98, 1.02),
         damping=(known.damping + 0.02 * robot.damping) * draw(0.7, 1.4),
         friction=known.friction * draw(0.6, 1.6), load_friction=draw(0.005, 0.03),
         breakaway=gravity_scale * draw(0.1, 0.4), stribeck_speed=draw(0.03, 0.1),
         cogging=gravity_scale * draw(0.02, 0.1), cogging_lobes=np.rint(draw(60, 200)), cogging_phase=draw(0, 2 * np.pi),
         spring=spring, damper=2 * draw(0.05, 0.1) * np.sqrt(stiff * armature * link / (armature + link)),
         backlash=free * draw(0, 1e-3),
-        bias=draw(-0.02, 0.02), resolution=2 * np.pi / 2 ** rng.integers(15, 18), velocity_cutoff=draw(60, 120),
+        bias=draw(-0.02, 0.02), resolution=np.full(robot.n, 2 * np.pi / 2 ** rng.integers(15, 18)), velocity_cutoff=draw(60, 120),
         compensation=bool(rng.random() < 0.5), virtual_inertia=armature * draw(0.05, 0.2),
         friction_aid=known.friction * draw(0.1, 0.4), cogging_aid=draw(0.3, 0.8), compensation_cutoff=draw(40, 80),
         dead_time=5e-5 * rng.integers(2, 6),
     )  # fmt: skip
     delay = float(known.delay.mean())
-    path = Path(delay=float(rng.uniform(0.6, 1.4)) * (delay or 0.004), jitter=float(rng.uniform(1e-4, 5e-4)),
+    path = Path(delay=float(rng.uniform(0.6, 1.4)) * (delay or 0.002), jitter=float(rng.uniform(1e-4, 5e-4)),
                 loss=float(rng.uniform(0.5e-3, 2e-3)), log_loss=float(rng.uniform(0.5e-3, 2e-3)))  # fmt: skip
     voltage = float(np.max(motor["voltage"]))
     regain = robot.motor["regeneration"]

@@ -28,6 +28,7 @@ PARTS = (  # what does not change, one row of joints each
     "current_limit",  # [A]
     "gain",  # K_p of the current loop [V/A]
     "integral_gain",  # K_i · h [V/A]
+    "emf_aid",  # share of the back-EMF that the firmware adds to the voltage [-]
     "unwind",  # how much of a clipped voltage leaves the integrator in one step [-]
     "blanking",  # voltage that the inverter loses at a current of either sign [V]
     "decay",  # exp(−R h / L): of a current without voltage [-]
@@ -103,11 +104,20 @@ class Arithmetic(Protocol):
 class _Numbers:
     """The arithmetic of NumPy arrays."""
 
-    divide = staticmethod(np.divide)
-    clip = staticmethod(np.clip)
-    absolute = staticmethod(np.abs)
-    nearest = staticmethod(np.rint)
-    sine = staticmethod(np.sin)
+    def divide(self, a: Any, b: Any) -> Any:
+        return np.divide(a, b)
+
+    def clip(self, x: Any, low: Any, high: Any) -> Any:
+        return np.clip(x, low, high)
+
+    def absolute(self, x: Any) -> Any:
+        return np.abs(x)
+
+    def nearest(self, x: Any) -> Any:
+        return np.rint(x)
+
+    def sine(self, x: Any) -> Any:
+        return np.sin(x)
 
 
 NUMBERS: Arithmetic = _Numbers()
@@ -137,9 +147,10 @@ def step(m: Arithmetic, p: Any, x: Any, s: dict[str, Any], h: float, dead_steps:
         + aid - p["virtual_inertia"] * slope - p["cogging_aid"] * cogging
     )  # fmt: skip
 
-    # current loop: u = K_p e + z, ż = K_i e, both within the bus
+    # current loop: u = K_p e + z + share of k_i r q̇_seen, ż = K_i e, within the bus
+    constant = p["constant"] * x["ratio"]
     error = m.clip(wanted * x["per_torque"], -p["current_limit"], p["current_limit"]) - s["current"]
-    asked = p["gain"] * error + s["integral"]
+    asked = p["gain"] * error + s["integral"] + p["emf_aid"] * constant * seen
     given = x["on"] * m.clip(asked, -x["bus"], x["bus"])
     integral = x["on"] * (s["integral"] + p["integral_gain"] * error + p["unwind"] * (given - asked))
     passed = [given, *(s[name] for name in lines(dead_steps))]
@@ -147,7 +158,6 @@ def step(m: Arithmetic, p: Any, x: Any, s: dict[str, Any], h: float, dead_steps:
 
     # winding, exact for a constant voltage: L di/dt = u − R i − k_i r q̇
     lost = x["on"] * p["blanking"] * m.clip(s["current"] * BLANKING_SLOPE, -1.0, 1.0)
-    constant = p["constant"] * x["ratio"]
     current = p["decay"] * s["current"] + p["conductance"] * (volts - lost - constant * speed)
     mean = 0.5 * (s["current"] + current)
     motor = constant * mean

@@ -48,7 +48,7 @@ class Wire:
     def arrived(self, now: float) -> Command | None:
         """The newest command that has come by now, or None if nothing new has."""
         newest = None
-        while self._flying and self._flying[0][0] <= now:
+        while self._flying and self._flying[0][0] <= now + 1e-9:
             _, number, command = heapq.heappop(self._flying)
             if number > self._newest:
                 self._newest, newest = number, command

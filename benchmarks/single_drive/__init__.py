@@ -1,0 +1,1 @@
+"""The paper's single drive: its bench, its tables and its figures."""

@@ -1,0 +1,160 @@
+"""A film of robots on the ground, drawn without a screen and written as MP4."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import SurefootError
+from surefoot.simulate.on_ground import OnGround
+
+Array = np.ndarray
+ABREAST = 4  # robots shown at most on flat ground, side by side
+AROUND = 12  # robots shown at most on a terrain: those nearest to the first
+BACKENDS = ("egl", "osmesa", "glfw")  # in this order, where MUJOCO_GL does not say
+
+
+class Film:
+    """Frames of a world's first robots; the camera walks along with them.
+
+        film = Film(world)
+        for ...:
+            world.step(target)
+            film.take()
+        film.write(Path("walk.mp4"))
+
+    On flat ground the first four are drawn side by side (robots may stand inside one another), on a terrain those near the first.
+    """
+
+    def __init__(self, world: OnGround, *, size: tuple[int, int] = (960, 540), rate: float = 25.0) -> None:
+        """`size` is width and height in pixels; `rate` is the film's [1/s], at most one frame per control step."""
+        import mujoco
+
+        width, height = size
+        if width % 16 or height % 2:
+            raise SurefootError(
+                f"a film of {width} x {height} pixels cannot be coded; take a width in sixteens and an even height."
+            )
+        self.world, self.size = world, size
+        self._gl = _context(width, height)
+        self._gl.make_current()
+        model = world.ground.model
+        model.vis.global_.offwidth, model.vis.global_.offheight = size
+        self._data = mujoco.MjData(model)
+        self._scene = mujoco.MjvScene(model, maxgeom=2000)
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False  # slow without a graphics card
+        self._look, self._camera = mujoco.MjvOption(), mujoco.MjvCamera()
+        self._draw = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        self._release = weakref.finalize(self, _free, self._gl, self._draw)
+        self._release.atexit = False
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._draw)
+        period = world.substeps * world.timestep
+        self._every = max(1, round(1 / (rate * period)))
+        self.rate = 1 / (self._every * period)  # [1/s], so that the film runs in real time
+        self._steps = 0
+        self._centre: Array | None = None
+        self.frames: list[Array] = []
+
+    def take(self) -> None:
+        """To be called after every control step: draws a frame when one is due."""
+        if self._steps % self._every == 0:
+            self.frames.append(self.frame())
+        self._steps += 1
+
+    def frame(self) -> Array:
+        """The robots now, as pixels of shape (height, width, 3)."""
+        import mujoco
+
+        self._gl.make_current()
+        world, model, (width, height) = self.world, self.world.ground.model, self.size
+        qpos = np.array(world.stepper.state()[0])
+        qpos = self._shown(qpos) if world.ground.free else qpos[:1]
+        self._aim(qpos[: ABREAST if world.terrain.flat else 1, :3].mean(axis=0) if world.ground.free else np.zeros(3))
+        for k, place in enumerate(qpos):
+            self._data.qpos[:] = place
+            mujoco.mj_kinematics(model, self._data)
+            mujoco.mj_comPos(model, self._data)
+            mujoco.mj_camlight(model, self._data)
+            if k == 0:
+                every = mujoco.mjtCatBit.mjCAT_ALL
+                mujoco.mjv_updateScene(model, self._data, self._look, None, self._camera, every, self._scene)
+            else:
+                moving = mujoco.mjtCatBit.mjCAT_DYNAMIC
+                mujoco.mjv_addGeoms(model, self._data, self._look, mujoco.MjvPerturb(), moving, self._scene)
+        pixels = np.zeros((height, width, 3), dtype=np.uint8)
+        window = mujoco.MjrRect(0, 0, width, height)
+        mujoco.mjr_render(window, self._scene, self._draw)
+        mujoco.mjr_readPixels(pixels, None, window, self._draw)
+        return pixels[::-1].copy()
+
+    def write(self, path: Path) -> Path:
+        """The frames so far as an MP4 file."""
+        if not self.frames:
+            raise SurefootError("the film has no frame yet; call take() after each control step.")
+        try:
+            import imageio_ffmpeg
+        except ImportError:
+            raise SurefootError('a video needs imageio-ffmpeg: pip install "surefoot[train]"') from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rate: Any = self.rate
+        writer = imageio_ffmpeg.write_frames(str(path), self.size, fps=rate, quality=7, macro_block_size=2)
+        writer.send(None)
+        for pixels in self.frames:
+            writer.send(np.ascontiguousarray(pixels))
+        writer.close()
+        return path
+
+    def close(self) -> None:
+        """Give the graphics back; frames stay."""
+        self._release()
+
+    def _shown(self, qpos: Array) -> Array:
+        """The robots to draw: on flat ground the first few, moved apart; on a terrain the first and those around it."""
+        if not self.world.terrain.flat:
+            return qpos[np.argsort(np.linalg.norm(qpos[:, :2] - qpos[0, :2], axis=1), kind="stable")[:AROUND]]
+        few = qpos[:ABREAST].copy()
+        few[:, 1] += 2.5 * self.world.stand_height * (np.arange(len(few)) - (len(few) - 1) / 2)
+        return few
+
+    def _aim(self, at: Array) -> None:
+        """Look at the robots from their front left; follow them smoothly along the ground, and not their bouncing."""
+        height = self.world.stand_height
+        centre = np.array([at[0], at[1], self.world.terrain.height(at[:2]) + 0.6 * height])
+        self._centre = centre if self._centre is None else self._centre + 0.1 * (centre - self._centre)
+        self._camera.lookat[:] = self._centre
+        self._camera.distance, self._camera.azimuth, self._camera.elevation = 8.0 * height, 130.0, -20.0
+
+
+def _free(gl: Any, draw: Any) -> None:
+    """Free what was drawn with in the context where it lives; another film's may be the current one."""
+    gl.make_current()
+    draw.free()
+    gl.free()
+
+
+def _context(width: int, height: int) -> Any:
+    """A place to draw without a window."""
+    import mujoco
+
+    if platform.system() != "Linux":
+        return mujoco.GLContext(width, height)
+    wanted = os.environ.get("MUJOCO_GL", "").strip().lower()
+    failures = []
+    for name in [wanted] if wanted in BACKENDS else BACKENDS:
+        if name == "glfw" and not os.environ.get("DISPLAY"):
+            failures.append("glfw: no display")
+            continue
+        try:
+            return importlib.import_module(f"mujoco.{name}").GLContext(width, height)
+        except Exception as error:  # each library fails in its own way
+            failures.append(f"{name}: {' '.join(str(error).split())}")
+    raise SurefootError(
+        f"nothing here can draw a video ({'; '.join(failures)}). Install a software renderer, for example "
+        "apt install libegl1 libgl1-mesa-dri, or leave the video out."
+    )

@@ -1,0 +1,70 @@
+"""A trained policy at work again: rebuilt from the files of its training alone, judged, and filmed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.deploy.policy import Policy
+from surefoot.errors import SurefootError
+from surefoot.simulate.physics import Physics
+from surefoot.simulate.video import Film
+from surefoot.train.observation import Noise
+from surefoot.train.settings import LearnerSettings, TaskSettings
+from surefoot.train.train import Plan
+
+if TYPE_CHECKING:
+    from surefoot.robot.spec import Robot
+    from surefoot.train.evaluate import Evaluation
+
+
+def play(
+    robot: Robot, run: Path, *, terrain: str | None, seconds: float, seed: int, video: Path | None, robots: int
+) -> tuple[Evaluation, Path | None]:
+    """Marks of the policy in `run`, and the film of its first robots, if one could be made."""
+    from surefoot.train.run import judge, new_task
+
+    if not seconds > 2.5:
+        raise SurefootError(f"--seconds is {seconds:g}; expected more than 2.5, because the first 2 s are not compared.")
+    policy = Policy.load(run)
+    policy.spec.check(robot)
+    plan = replace(plan_of(read_record(run)), seed=seed, judged=robots, judged_seconds=seconds)
+    plan = plan if terrain is None else replace(plan, terrain=terrain)
+    task = new_task(robot, policy.spec.dynamics, plan, robots=robots, seed=seed, judged=True)
+    film = None if video is None else Film(task.world)
+    marks = judge(lambda seen: policy(seen.policy), task, plan, watch=film and film.take)
+    return marks, film.write(video) if film and video else None
+
+
+def read_record(run: Path) -> dict[str, Any]:
+    """What training.json says."""
+    path = run / "training.json"
+    if not path.is_file():
+        raise SurefootError(
+            f"there is no training in {run}: {path} does not exist. Train one with surefoot train ROBOT FIT --out {run}."
+        )
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        plan_of(record)
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise SurefootError(f"{path} was not written by surefoot train: {type(error).__name__} {error}.") from None
+    return record
+
+
+def plan_of(record: Mapping[str, Any]) -> Plan:
+    """The plan that training.json describes."""
+    task, learner = (_tuples(record[part]) for part in ("task", "learner"))
+    task["noise"] = Noise(**task["noise"])
+    return Plan(
+        preset=record["preset"], terrain=record["terrain"], seed=record["seed"], minutes=record["minutes"],
+        randomise=record["randomise"], origin=record["origin"], task=TaskSettings(**task),
+        learner=LearnerSettings(**learner),
+        physics=Physics(timestep=record["timestep"], delay_on=record["delay_on"], bias_form=record["bias_form"]),
+    )  # fmt: skip
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
