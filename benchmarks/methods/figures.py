@@ -272,6 +272,7 @@ def response(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
             axis.fill_between(f, *np.percentile(view(band), (2.5, 97.5), axis=0), color=colour, alpha=alpha, lw=1.0, label=name)
         axis.semilogx(f, view(measured), "--", color="tab:green", lw=1.5, label="measured")
         axis.grid(alpha=0.2, which="both")
+        axis.set_xticks([x for x in (0.3, 0.5, 1, 2, 3, 5, 8) if f[0] <= x <= f[-1]])
         axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         axis.xaxis.set_minor_formatter(lambda x, _: "")
     axes[0].set_ylabel("magnitude [dB]")
