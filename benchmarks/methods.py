@@ -8,8 +8,8 @@ The virtual robots (`surefoot record --hardware virtual:SEED`) have current loop
 Stribeck friction, cogging, a lossy command path and a stand that gives: more than any fitted model. They report their motors'
 torque, which the rows marked τ learn from. A case is NAME:SEED, one leg of that robot (13 unknowns), NAME:SEED:whole (49), or
 a folder of PATH.
-On real sets networks are asked for what their logs need (igris_c and bam_xl330: always told the gains). DIR holds convention files
-(docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
+On real sets networks are asked for what their logs need (igris_c and bam_xl330: always told the gains). DIR holds convention
+files (docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
 
 --out FOLDER takes rows.csv and the figures.
 """
