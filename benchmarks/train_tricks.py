@@ -1,4 +1,4 @@
-"""What does each means of making the training faster bring, and does the policy stay as good? One is taken away, or added, at a time.
+"""What does each means of making the training faster bring, and does the policy stay as good? One is changed at a time.
 
 python benchmarks/train_tricks.py                              speed only
 python benchmarks/train_tricks.py --learn 8 --seeds 0 1 2      and each variant trained for 8 minutes with each seed
