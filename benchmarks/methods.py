@@ -7,8 +7,9 @@
 The virtual robots (`surefoot record --hardware virtual:SEED`) have current loops, gears with play and spring, load-dependent and
 Stribeck friction, cogging, a lossy command path and a stand that gives: more than any fitted model. They report their motors'
 torque, which the rows marked τ learn from. A case is NAME:SEED, one leg of that robot (13 unknowns), NAME:SEED:whole (49), or
-a folder of PATH. DIR holds convention files
-(docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
+a folder of PATH.
+On real sets networks are asked for what their logs need (igris_c and bam_xl330: always told the gains). DIR holds convention
+files (docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
 
 --out FOLDER takes rows.csv and the figures.
 """
@@ -65,6 +66,7 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", help="NAME:SEED or a real set (default: all)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--robots", type=int, default=12)
+    parser.add_argument("--seconds", type=float, help="of the training chirp (default: 20, quick 10)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="methods whose names contain one of these")
     parser.add_argument("--data", type=Path)
@@ -80,7 +82,7 @@ def main() -> int:
     budget, count, whole, seconds = (QUICK, 2, 0, 10.0) if asked.quick else (FULL, asked.robots, 3, 20.0)
     rows: list[Row] = []
     shown: list[tuple[Case, dict[str, Answer]]] = []
-    for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=seconds):
+    for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=asked.seconds or seconds):
         case = make()
         answers: dict[str, Answer] = {}
         for entry in chosen:
@@ -101,8 +103,8 @@ def main() -> int:
 
         height, lost, torque = walk_on_the_spot(asked.networks / "anydrive.toml")
         console.print(
-            f"anydrive.toml under 16 robots that step on the spot for 2 s, without a policy, in the training world: lowest base {100 * height:.0f} % of "
-            f"standing, {lost} lost by the engine, largest torque {torque:.0f} N·m"
+            "anydrive.toml under 16 robots that step on the spot for 2 s, without a policy, in the training world: lowest base "
+            f"{100 * height:.0f} % of standing, {lost} lost by the engine, largest torque {torque:.0f} N·m"
         )
     return verdict(console, rows, time.perf_counter() - began if asked.quick else None)
 

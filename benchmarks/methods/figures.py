@@ -11,8 +11,9 @@ from scipy.signal import csd, welch
 
 from methods.cases import TOP, Case
 from methods.entries import Answer
+from surefoot import JointDynamics
 from surefoot.identify import Score
-from surefoot.simulate.inverse import link_inertia
+from surefoot.simulate import engine
 
 if TYPE_CHECKING:
     from methods import Row  # type: ignore[attr-defined]
@@ -22,6 +23,7 @@ SHOWN = ("MLP from torque", "LSTM from torque", "MLP from encoders")  # the netw
 FIT = ("hybrid (default)", "least squares", "CMA-ES, paper's size")
 PAPER = "CMA-ES, paper's size"
 ZOOM = 1.5  # [s]
+DRAWS = 48
 RANDOMISED = 0.3  # half-width of a usual domain randomisation, relative
 KINDS = {"armature": "armature", "damping": "damping", "friction": "friction", "bias": "bias", "delay": "delay"}
 
@@ -115,6 +117,7 @@ def _label(axes: Any, points: list[tuple[float, float, str]]) -> None:
 def _extent(text: Any, figure: Any) -> tuple[float, float, float, float]:
     from matplotlib.text import Text
 
+    text.update_positions(figure.canvas.get_renderer())
     box = Text.get_window_extent(text, figure.canvas.get_renderer())
     return box.x0, box.y0, box.x1, box.y1
 
@@ -228,49 +231,53 @@ def spread(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
 
 
 def response(plt: Any, case: Case, answers: dict[str, Answer]) -> Any:
-    """H_q(s) = e^(−s T_d) P / (I s² + (d + D) s + P) of the first joint, I the armature and the links' inertia.
+    """From command to position of the first joint: what a randomisation covers, what the fit leaves open, and what was measured.
 
-    What a randomisation covers, what the fit leaves open, and the hidden machine's measured response.
+    Every curve is the cross spectrum of a whole replay over that of its command: nothing is linearised, nothing left out.
     """
     chosen = pick(answers, FIT)
     assert chosen is not None
     assert chosen[1].fit is not None
     fit, rec, rng = chosen[1].fit, case.train[0], np.random.default_rng(0)
-    at = lambda x, name: float(getattr(x, name)[0])  # noqa: E731
-    link = link_inertia(case.robot, rec.joints)[0]
-    f = np.geomspace(0.2, TOP[case.name.partition(":")[0]], 120)
-    s = 2j * np.pi * f
+    core = tuple(KINDS)
 
-    def curve(armature: float, damping: float, delay: float) -> Any:
-        p, d = rec.stiffness[0], rec.damping[0]
-        return np.exp(-s * delay) * p / ((link + armature) * s**2 + (damping + d) * s + p)
+    def drawn(one: Callable[[str], Any]) -> JointDynamics:
+        return JointDynamics.stack([fit.dynamics.replace(**{name: one(name) for name in core}) for _ in range(DRAWS)])
 
-    def band(draw: Callable[[str], float]) -> Any:
-        return np.array([curve(draw("armature"), draw("damping"), draw("delay")) for _ in range(400)])
-
-    centre = lambda name: at(fit.dynamics, name)  # noqa: E731
-    wide = band(lambda name: centre(name) * rng.uniform(1 - RANDOMISED, 1 + RANDOMISED))
-    narrow = band(lambda name: rng.normal(centre(name), (at(fit.high, name) - at(fit.low, name)) / 3.92))
-    centred = lambda x: x[:, 0] - x[:, 0].mean()  # noqa: E731
+    at = lambda x, name: np.asarray(getattr(x, name))  # noqa: E731
+    around = lambda name: rng.uniform(1 - RANDOMISED, 1 + RANDOMISED, at(fit.dynamics, name).shape)  # noqa: E731
+    wide = drawn(lambda name: at(fit.dynamics, name) * around(name))
+    half = lambda name: (at(fit.high, name) - at(fit.low, name)) / 3.92  # noqa: E731
+    low = {name: -np.inf if name == "bias" else 0.0 for name in core}
+    narrow = drawn(lambda name: np.maximum(rng.normal(at(fit.dynamics, name), half(name)), low[name]))
+    used = engine(case.robot, rec, case.physics, candidates=narrow)
     time = np.arange(rec.time[0], rec.time[-1], 1 / rec.rate)
-    q, u = (np.interp(time, rec.time, centred(x)) for x in (rec.position, rec.target))
-    grid, cross = csd(u, q, rec.rate, nperseg=len(u) // 4)
-    measured = np.interp(f, grid, np.abs(cross) / welch(u, rec.rate, nperseg=len(u) // 4)[1])
-    lag = np.interp(f, grid, np.unwrap(np.angle(cross)))
+    top = TOP[case.name.partition(":")[0]]
+    length = int(4 * rec.rate)
+
+    def curve(run: Any) -> tuple[Any, Any]:
+        q, u = (np.interp(time, rec.time, x[:, 0] - x[:, 0].mean()) for x in (run, rec.target))
+        grid, cross = csd(u, q, rec.rate, nperseg=length)
+        ratio = cross / welch(u, rec.rate, nperseg=length)[1]
+        keep = (grid > 0.25) & (grid < 0.95 * top)
+        return grid[keep], ratio[keep]
+
+    f, measured = curve(rec.position)
+    bands = [np.array([curve(run)[1] for run in used.trajectories(draws)[0]]) for draws in (wide, narrow)]
     figure, axes = plt.subplots(2, 1, figsize=(6, 5), sharex=True)
-    shown = (lambda x: 20 * np.log10(np.abs(x)), lambda x: np.rad2deg(np.unwrap(np.angle(x), axis=-1)))
-    for axis, view, seen in zip(axes, shown, (20 * np.log10(measured), np.rad2deg(lag)), strict=True):
-        for some, colour, name in (
-            (wide, "tab:blue", f"±{100 * RANDOMISED:.0f} % randomisation"),
-            (narrow, "tab:orange", "fit, 95 %"),
-        ):
-            low, high = np.percentile(view(some), (2.5, 97.5), axis=0)
-            axis.fill_between(f, low, high, color=colour, alpha=0.25 if some is wide else 0.9, lw=1.0, label=name)
-        axis.semilogx(f, seen, color="tab:green", lw=1.2, label="hidden machine, measured")
+    views = (lambda x: 20 * np.log10(np.abs(x)), lambda x: np.rad2deg(np.unwrap(np.angle(x), axis=-1)))
+    looks = (("tab:blue", 0.2, f"±{100 * RANDOMISED:.0f} % randomisation"), ("tab:orange", 0.9, "fit, 95 % intervals"))
+    for axis, view in zip(axes, views, strict=True):
+        for band, (colour, alpha, name) in zip(bands, looks, strict=True):
+            axis.fill_between(f, *np.percentile(view(band), (2.5, 97.5), axis=0), color=colour, alpha=alpha, lw=1.0, label=name)
+        axis.semilogx(f, view(measured), "--", color="tab:green", lw=1.5, label="measured")
         axis.grid(alpha=0.2, which="both")
-    axes[0].set_ylabel("|H| [dB]")
+        axis.set_xticks([x for x in (0.3, 0.5, 1, 2, 3, 5, 8) if f[0] <= x <= f[-1]])
+        axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        axis.xaxis.set_minor_formatter(lambda x, _: "")
+    axes[0].set_ylabel("magnitude [dB]")
     axes[1].set_ylabel("phase [°]")
     axes[1].set_xlabel("frequency [Hz]")
-    axes[0].set_title(f"{case.name} {rec.joints[0]}: command to position (linear, without dry friction)", loc="left", fontsize=9)
+    axes[0].set_title(f"{case.name} {rec.joints[0]}: command to position", loc="left", fontsize=9)
     axes[0].legend(frameon=False)
     return figure

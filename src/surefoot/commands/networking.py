@@ -63,7 +63,7 @@ def learn_network(
     path = learned.network.save(out / "network.toml")
     unit = "N·m" if source == "torque" else "rad"
     console().print(
-        f"error in the last fifth of the recordings: {learned.error:.3g} {unit}, {100 * learned.relative:.2g} % of the range there"
+        f"error in the last fifth of the recordings: {learned.error:.3g} {unit}, {100 * learned.relative:.2g} % of the range"
     )
     physics = Physics(timestep=timestep)
     scores = [score_network(machine, rec, learned.network, physics=physics) for rec in (*given, *kept)]
