@@ -39,10 +39,10 @@ class Tuning:
     """How much the estimator trusts what it hears."""
 
     levelling: float = 2.0  # time constant with which the accelerometer levels the gyroscope's integral [s]
-    stance: float = 0.02  # time constant with which feet that stand correct the velocity [s]
+    stance: float = 0.04  # time constant with which feet that stand correct the velocity [s]
     acceleration: float = 0.005  # time constant of the joints' acceleration, a difference of their velocity [s]
-    load: float = 0.15  # a foot carries from this share of the robot's weight on ...
-    unload: float = 0.05  # ... down to this one [-]
+    load: float = 0.2  # a foot carries from this share of the robot's weight on ...
+    unload: float = 0.1  # ... down to this one [-]
 
 
 class Estimator:

@@ -50,7 +50,8 @@ CHANNELS: dict[str, tuple[str, str]] = {  # width: a number, n joints or F feet;
     "true_velocity": ("3", "of the base, in the world [m/s]"),
     "true_angular_velocity": ("3", "of the base, in the world [rad/s]"),
     "true_contact": ("F", "which feet touch the ground: 0 or 1"),
-    "step_time": ("1", "what the controller took [s]"),
+    "step_time": ("1", "what a step of the controller took when it asked the network [s]"),
+    "drive_time": ("1", "what a step of the controller took in between [s]"),
 }
 """What a run may carry. `true_...` is known of a virtual robot only, and no controller sees it."""
 
