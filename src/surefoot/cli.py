@@ -15,6 +15,7 @@ from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
 from surefoot.commands.training import play, train
+from surefoot.commands.transferring import transfer
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "export": export,
     "train": train,
     "play": play,
+    "transfer": transfer,
     "energy": energy,
     "demo": demo,
 }

@@ -12,13 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.errors import SurefootError
 from surefoot.record.run import Phase, Run
+from surefoot.robot.drive import torque_bounds
+from surefoot.robot.spec import Robot
 from surefoot.simulate.frames import to_base
 
 Array = NDArray[np.float64]
 AXES = ("forward", "left", "turn")  # of a command [m/s, m/s, rad/s]
 RISEN = 0.9  # share of the steady velocity at which a step has risen [-]
 SETTLE = 2.0  # how long after a step its steady state begins [s]
-SMOOTH = 0.25  # over which a velocity is averaged before its rise and overshoot are read [s]
+SMOOTH = 0.5  # over which a velocity is averaged before its rise and overshoot are read [s]
 TILT = 1.05  # a base that leans further has fallen [rad]
 CROUCH = 0.4  # a base lower than this share of its height at the start of the walk has fallen [-]
 
@@ -64,7 +66,7 @@ class StepResponse:
     command: float  # after the step [m/s or rad/s]
     steady: float  # mean of what followed; nan: it fell before [m/s or rad/s]
     spread: float  # standard deviation of it
-    rise: float  # until RISEN of the steady mean [s]; nan: never
+    rise: float  # until it stays above RISEN of the steady mean, before SETTLE [s]; nan: never
     overshoot: float  # highest of the smoothed velocity over the steady mean, minus 1 [-]
     fell: float  # since the step [s]; inf: it did not
     samples: Array  # velocities of the steady state, for a violin
@@ -100,12 +102,19 @@ def step_response(run: Run, *, distance: float = np.inf) -> StepResponse:
     samples = velocity[settled]
     steady = float(samples.mean())
     smooth = smoothed(time, velocity, SMOOTH)[stays]
-    above = np.sign(command) * smooth >= RISEN * abs(steady)
+    early = time[stays] < SETTLE
+    low = np.flatnonzero((np.sign(command) * smooth < RISEN * abs(steady)) & early)
     return StepResponse(
         axis=axis, command=command, steady=steady, spread=float(samples.std()), fell=fell, samples=samples,
-        rise=float(time[above.argmax()]) if above.any() and np.sign(steady) == np.sign(command) else np.nan,
+        rise=_risen(time, low, int(early.sum())) if steady * command > 0 else np.nan,
         overshoot=float((np.sign(command) * smooth).max() / abs(steady) - 1) if steady else np.nan,
     )  # fmt: skip
+
+
+def _risen(time: Array, low: NDArray[np.int64], settle: int) -> float:
+    """The time after the last row that was too low; nan where that is the last row before it should be settled."""
+    last = int(low[-1]) + 1 if len(low) else 0
+    return float(time[last]) if last < settle else np.nan
 
 
 def smoothed(time: Array, signal: Array, width: float) -> Array:
@@ -236,9 +245,17 @@ class TorqueTracking:
         return self.rms / self.size
 
 
-def torque_tracking(run: Run, stiffness: Array, damping: Array) -> TorqueTracking:
-    """τ − τ* with the drive's law τ* = P (û − q) − D q̇, of what the robot itself reports while it walks."""
+def torque_tracking(run: Run, robot: Robot, *, delay: float = 0.0) -> TorqueTracking:
+    """τ − τ* with the drive's law τ* = sat(P (û(t − T_d) − q) − D q̇), of what the robot itself reports while it walks.
+
+    The command of a row is sent after the row's state was read, so without a delay it is felt in the next row. `delay` T_d [s] is
+    the command's way on top of that.
+    """
     rows = walking(run)
-    asked = stiffness * (run["target"][rows] - run["position"][rows]) - damping * run["velocity"][rows]
+    felt = run.time - delay
+    before = np.clip(np.searchsorted(run.time, felt + 1e-9, side="right") - 2, 0, None)  # the last one sent before
+    q, v = run["position"], run["velocity"]
+    low, high = torque_bounds(robot, q, v)
+    asked = np.clip(robot.stiffness * (run["target"][before] - q) - robot.damping * v, low, high)[rows]
     rms = lambda x: np.sqrt((x**2).mean(axis=0))  # noqa: E731
     return TorqueTracking(rms=rms(run["torque"][rows] - asked), size=rms(asked))
