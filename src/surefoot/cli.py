@@ -14,6 +14,7 @@ from surefoot.commands.fitting import check, compare, demo, identify, robots, va
 from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
+from surefoot.commands.running import analyze, csource, run
 from surefoot.commands.training import play, train
 from surefoot.commands.transferring import transfer
 from surefoot.commands.words import gather
@@ -35,7 +36,13 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "export": export,
     "train": train,
     "play": play,
+<<<<<<< HEAD
     "transfer": transfer,
+=======
+    "run": run,
+    "analyze": analyze,
+    "csource": csource,
+>>>>>>> deploy
     "energy": energy,
     "demo": demo,
 }

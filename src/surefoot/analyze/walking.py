@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot.analyze.run import FALLEN_HEIGHT, FALLEN_TILT, SKIPPED, velocities
 from surefoot.errors import SurefootError
 from surefoot.record.run import Phase, Run
 from surefoot.robot.drive import torque_bounds
@@ -17,21 +18,13 @@ from surefoot.robot.spec import Robot
 from surefoot.simulate.frames import to_base
 
 Array = NDArray[np.float64]
-AXES = ("forward", "left", "turn")  # of a command [m/s, m/s, rad/s]
 RISEN = 0.9  # share of the steady velocity at which a step has risen [-]
-SETTLE = 2.0  # how long after a step its steady state begins [s]
 SMOOTH = 0.5  # over which a velocity is averaged before its rise and overshoot are read [s]
-TILT = 1.05  # a base that leans further has fallen [rad]
-CROUCH = 0.4  # a base lower than this share of its height at the start of the walk has fallen [-]
 
 
 def base_motion(run: Run) -> Array:
     """Velocity forward and to the left [m/s] and turning rate [rad/s] of the base in its own axes, shape (T, 3)."""
-    if "true_velocity" in run:
-        turn = run["true_orientation"]
-        linear, rate = to_base(turn, run["true_velocity"]), to_base(turn, run["true_angular_velocity"])
-    else:
-        linear, rate = run["linear_velocity"], run["angular_velocity"]
+    linear, rate, _ = velocities(run)
     return np.column_stack([linear[:, :2], rate[:, 2]])
 
 
@@ -51,10 +44,10 @@ def fall(run: Run) -> float:
     since = slice(rows[0], None)
     if "true_orientation" in run:
         down = to_base(run["true_orientation"][since], np.array([0.0, 0.0, -1.0]))
-        fallen = run["true_position"][since, 2] < CROUCH * run["true_position"][rows[0], 2]
+        fallen = run["true_position"][since, 2] < FALLEN_HEIGHT * run["true_position"][rows[0], 2]
     else:
         down, fallen = run["gravity"][since], np.zeros(len(run.time) - rows[0], dtype=bool)
-    fallen |= -down[:, 2] < np.cos(TILT)
+    fallen |= -down[:, 2] < np.cos(FALLEN_TILT)
     return float(run.time[since][fallen.argmax()] - run.time[rows[0]]) if fallen.any() else np.inf
 
 
@@ -66,7 +59,7 @@ class StepResponse:
     command: float  # after the step [m/s or rad/s]
     steady: float  # mean of what followed; nan: it fell before [m/s or rad/s]
     spread: float  # standard deviation of it
-    rise: float  # until it stays above RISEN of the steady mean, before SETTLE [s]; nan: never
+    rise: float  # until it stays above RISEN of the steady mean, before SKIPPED [s]; nan: never
     overshoot: float  # highest of the smoothed velocity over the steady mean, minus 1 [-]
     fell: float  # since the step [s]; inf: it did not
     samples: Array  # velocities of the steady state, for a violin
@@ -93,7 +86,7 @@ def step_response(run: Run, *, distance: float = np.inf) -> StepResponse:
     fell = fall(run) - begun
     made = np.concatenate([[0.0], np.cumsum(0.5 * np.sign(command) * (velocity[1:] + velocity[:-1]) * np.diff(time))])
     stays = (time < fell) & (made <= distance)
-    settled = stays & (time >= SETTLE)
+    settled = stays & (time >= SKIPPED)
     if settled.sum() < 2 or np.isfinite(fell):
         return StepResponse(
             axis=axis, command=command, steady=np.nan, spread=np.nan, rise=np.nan, overshoot=np.nan, fell=fell,
@@ -102,7 +95,7 @@ def step_response(run: Run, *, distance: float = np.inf) -> StepResponse:
     samples = velocity[settled]
     steady = float(samples.mean())
     smooth = smoothed(time, velocity, SMOOTH)[stays]
-    early = time[stays] < SETTLE
+    early = time[stays] < SKIPPED
     low = np.flatnonzero((np.sign(command) * smooth < RISEN * abs(steady)) & early)
     return StepResponse(
         axis=axis, command=command, steady=steady, spread=float(samples.std()), fell=fell, samples=samples,

@@ -142,7 +142,8 @@ def _all(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
 
 def walked(trial: Trial) -> dict[str, Any]:
     """The figures of one trial; whatever ends a walk early is one of them."""
-    from surefoot.analyze.walking import AXES, fall, limit_cycle, step_response, torque_tracking, walking
+    from surefoot.analyze.run import AXES
+    from surefoot.analyze.walking import fall, limit_cycle, step_response, torque_tracking, walking
 
     machine = load_robot(trial.robot)
     run = _walk(trial)

@@ -12,7 +12,7 @@ import numpy as np
 from surefoot.deploy.controller import Controller
 from surefoot.deploy.steering import Steering
 from surefoot.errors import SurefootError
-from surefoot.record.run import Phase, Run
+from surefoot.record.run import CHANNELS, Phase, Run
 from surefoot.robot.dynamics import Array
 from surefoot.robot.hardware import Command, Hardware, State
 
@@ -132,7 +132,7 @@ class _Log:
             row |= {name: true[key] for key, name in TRUE.items() if key in true}
         for name, value in row.items():
             value = np.array(value, dtype=float)
-            self.rows.setdefault(name, []).append(value if value.size > 1 else float(value.reshape(-1)[0]))
+            self.rows.setdefault(name, []).append(float(value.reshape(-1)[0]) if CHANNELS[name][0] == "1" else value)
         self.time.append(state.time)
         if c.phase != Phase.DAMPED:
             self.faulted = state.time - self.time[0]

@@ -104,7 +104,7 @@ class Watchdog:
             self._low_since = None
             return
         self._low_since = time if self._low_since is None else self._low_since
-        if not time - self._low_since < self.bounds.sag:
+        if time - self._low_since > self.bounds.sag - 1e-9:
             raise Tripped(f"the bus is down to {voltage:.1f} V (limit {self._least:.1f} V)")
 
 

@@ -89,6 +89,11 @@ class Run:
             raise SurefootError(f"{name} of a run has shape {rows.shape}; expected {shape}.")
         return _frozen(rows)
 
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
     def __getitem__(self, name: str) -> Array:
         """A channel by its name."""
         if name not in self.channels:
