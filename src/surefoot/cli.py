@@ -36,13 +36,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "export": export,
     "train": train,
     "play": play,
-<<<<<<< HEAD
-    "transfer": transfer,
-=======
     "run": run,
     "analyze": analyze,
     "csource": csource,
->>>>>>> deploy
+    "transfer": transfer,
     "energy": energy,
     "demo": demo,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from surefoot.commands.common import Name, console, seeded, writable
-from surefoot.commands.options import load_robot
+from surefoot.commands.options import load_robot, warn
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def transfer(
                   keep=out / f"{name}-replay-{'fitted' if machine < 0 else machine}.npz")
             for name, folder in named.items() for machine in (first, -1)
         ]  # fmt: skip
-    found = list(_all(trials, jobs))
+    found = sorted(_all(trials, jobs), key=lambda row: (row["policy"], row["test"], row["machine"]))
     steps = [row for row in found if row["test"] != "replay"]
     summary = summarise(steps)
     replays = [_compared(robot, name, out, first) for name in named] if replay > 0 else []
@@ -96,6 +96,9 @@ def transfer(
     (out / "transfer.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if summary:
         console().print(table(summary, machines))
+    for policy, test, command in sorted({(r["policy"], r["test"], r["command"]) for r in steps if "command" in r}):
+        if abs(command - (asked := max(TESTS[test][0]))) > 1e-9:
+            warn(f"{policy} was trained up to {command:g} and not to the {asked:g} of the test {test}; it was told {command:g}.")
     if replays:
         console().print(replay_table(replays, replay))
     console().print(f"wrote {out}/transfer.json", markup=False, soft_wrap=True)
@@ -130,14 +133,23 @@ def _all(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
     """Every trial's figures, with a bar."""
     from surefoot.commands import terminal
 
-    with terminal.progress(console()) as bar, ProcessPoolExecutor(min(jobs, len(trials)), get_context("spawn")) as pool:
+    with terminal.progress(console()) as bar:
         task = bar.add_task("walking", total=len(trials), note="")
         falls = 0
-        for done in as_completed([pool.submit(walked, trial) for trial in trials]):
-            row = done.result()
+        for row in _rows(trials, jobs):
             falls += row["fell"] is not None
             bar.update(task, advance=1, note=f"{falls} falls; last: {row['policy']}, {row['test']}, machine {row['machine']}")
             yield row
+
+
+def _rows(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
+    """As they come, in this process or in several."""
+    if jobs == 1:
+        yield from map(walked, trials)
+        return
+    with ProcessPoolExecutor(min(jobs, len(trials)), get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(walked, trial) for trial in trials]):
+            yield done.result()
 
 
 def walked(trial: Trial) -> dict[str, Any]:
@@ -153,7 +165,7 @@ def walked(trial: Trial) -> dict[str, Any]:
     rows = walking(run)
     if not rows.any():  # it did not get up
         return row | {"fell": 0.0}
-    if trial.test == "replay":
+    if trial.test == "replay" or not run["command"][rows].any():  # without a step: a replay, or a walk that ended before it
         return row | {"fell": _number(fall(run))}
     answer = step_response(run, distance=TESTS[trial.test][2])
     told = {"axis": AXES[answer.axis], "command": answer.command}
