@@ -128,7 +128,9 @@ def _steering(net: Policy, command: str, script: Path | None, keyboard: bool, ga
     except ValueError:
         values = []
     if len(values) != 3:
-        raise SurefootError(f'--command is {command!r}; expected three numbers, forward and left [m/s] and turn [rad/s]: "1 0 0".')
+        raise SurefootError(
+            f'--command is {command!r}; expected three numbers, forward and left [m/s] and turn [rad/s]: "1 0 0".'
+        )
     return Script.held(values), False
 
 

@@ -140,7 +140,9 @@ def _calls(layers: Layers) -> str:
     for k, w in enumerate(layers.weights):
         here, there = ("a", "b") if k % 2 == 0 else ("b", "a")
         there = "action" if k == last else there
-        lines.append(f"    surefoot_linear(surefoot_w{k}, surefoot_b{k}, {here}, {there}, {w.shape[0]}, {w.shape[1]}, {int(k < last)});\n")
+        lines.append(
+            f"    surefoot_linear(surefoot_w{k}, surefoot_b{k}, {here}, {there}, {w.shape[0]}, {w.shape[1]}, {int(k < last)});\n"
+        )
     return "".join(lines)
 
 

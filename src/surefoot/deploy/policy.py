@@ -159,7 +159,9 @@ class Policy:
         sizes = {INPUT: (observation, len(self.spec.observation)), OUTPUT: (action, len(self.spec.joints))}
         for name, (buffer, size) in sizes.items():
             if buffer.shape != (size,) or buffer.dtype != np.float32:
-                raise SurefootError(f"the buffer for the {name} is {buffer.dtype} of {buffer.shape}; expected float32 of ({size},).")
+                raise SurefootError(
+                    f"the buffer for the {name} is {buffer.dtype} of {buffer.shape}; expected float32 of ({size},)."
+                )
         binding, kept = self._session.io_binding(), (observation, action)
         for bind, (name, (buffer, size)) in zip((binding.bind_input, binding.bind_output), sizes.items(), strict=True):
             bind(name, "cpu", 0, np.float32, (1, size), buffer.ctypes.data)

@@ -63,7 +63,9 @@ class Script:
         try:
             table = np.array([[float(row[name]) for name in COLUMNS] for row in rows])
         except (KeyError, TypeError, ValueError):
-            raise SurefootError(f"{path.name} must be CSV with the header {','.join(COLUMNS)} and a number in every place.") from None
+            raise SurefootError(
+                f"{path.name} must be CSV with the header {','.join(COLUMNS)} and a number in every place."
+            ) from None
         if not len(table):
             raise SurefootError(f"{path.name} has no commands; write rows of {','.join(COLUMNS)}.")
         return cls(table[:, 0], table[:, 1:])
