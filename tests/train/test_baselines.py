@@ -8,8 +8,8 @@ import pytest
 
 from surefoot import SurefootError, cli
 from surefoot.robot import Robot
-from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.drive import gear_ratio
+from surefoot.robot.dynamics import JointDynamics
 from surefoot.train.run import new_task
 from surefoot.train.train import Plan, broadly
 
@@ -23,7 +23,8 @@ def tiny(monkeypatch, tmp_path):
 
     def small(name, **given):
         plan = of(name, **given | {"robots": 4})
-        return replace(plan, judged=4, judged_seconds=2.2, learner=plan.learner.replace(hidden=(8,), steps=4, mini_batches=2, epochs=1))
+        learner = plan.learner.replace(hidden=(8,), steps=4, mini_batches=2, epochs=1)
+        return replace(plan, judged=4, judged_seconds=2.2, learner=learner)
 
     monkeypatch.setattr(Plan, "of", small)
     monkeypatch.setattr("surefoot.train.run.cores", lambda: 1)
@@ -59,7 +60,7 @@ def test_nothing_is_drawn_for_the_evaluation_and_something_for_the_training():
 
 def test_a_robot_without_torque_limits_has_no_range():
     free = ANYMAL.replace(torque_limit=np.full(12, np.inf))
-    with pytest.raises(SurefootError, match="LF_HAA.* has no torque limit to draw friction from"):
+    with pytest.raises(SurefootError, match=r"LF_HAA.* has no torque limit to draw friction from"):
         broadly(free, 4, 1.0, seed=0)
 
 
@@ -78,7 +79,7 @@ def test_a_policy_learns_on_a_drive_network(tiny, capsys):
     from surefoot.networks.modules import Mlp
 
     convention = Convention(
-        kind="mlp", inputs=("error", "velocity"), error="target - position", period=0.005,
+        kind="mlp", inputs=("error", "velocity"), error="target - position", period=0.005, lags=(0,),
     )  # fmt: skip
     Network(convention, Mlp((4,), np.ones(2), 1.0)).save(tiny / "drive.toml")
     assert cli.main(["train", "anymal", "--network", "drive.toml", "--iterations", "1", "--out", "run"]) == 0

@@ -31,7 +31,8 @@ FILES = ("policy.onnx", "training.json", "curves.csv", "checkpoint.pt")
 def train(
     robot: Name, fit: Annotated[Path | None, tyro.conf.Positional] = None, *, out: Path,
     preset: Literal["laptop", "paper"] = "laptop", minutes: float | None = None, iterations: int | None = None, seed: int = 0,
-    terrain: Ground = "flat", dynamics: Literal["fit", "robot", "none"] = "fit", network: Path | None = None, timestep: float | None = None,
+    terrain: Ground = "flat", dynamics: Literal["fit", "robot", "none"] = "fit", network: Path | None = None,
+    timestep: float | None = None,
     robots: int | None = None, randomise: float = 0.0, resume: bool = False, no_video: bool = False,
 ) -> int:  # fmt: skip
     """Train a walking policy with identified joint dynamics.

@@ -60,7 +60,7 @@ def transfer(
         machines: how many hidden robots.
         first: seed of the first of them; the others follow.
         tests: which steps: forward and sideways 1 m/s over 4 m, yaw 2 rad/s, or as much as a policy was trained for.
-        replay: seconds of commands that each policy follows on the first machine and in the simulation it was trained in; 0: none.
+        replay: seconds of commands that each policy follows on the first machine and in its own simulation; 0: none.
         keep: of how many machines the runs are kept as .npz.
         jobs: trials at once.
         seed: of the replay's commands.
@@ -122,7 +122,7 @@ def _named(policies: Sequence[str]) -> dict[str, Path]:
 
 def _check(robot: str, named: dict[str, Path]) -> None:
     """Whatever is wrong with a policy is said before any of them walks."""
-    from surefoot.deploy import Policy
+    from surefoot.deploy.policy import Policy
 
     machine = load_robot(robot)
     for folder in named.values():
@@ -154,8 +154,8 @@ def _rows(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
 
 def walked(trial: Trial) -> dict[str, Any]:
     """The figures of one trial; whatever ends a walk early is one of them."""
-    from surefoot.analyze.run import AXES
-    from surefoot.analyze.walking import fall, limit_cycle, step_response, torque_tracking, walking
+    from surefoot.analyze.run import AXES, fall
+    from surefoot.analyze.walking import limit_cycle, step_response, torque_tracking, walking
 
     machine = load_robot(trial.robot)
     run = _walk(trial)
@@ -173,7 +173,10 @@ def walked(trial: Trial) -> dict[str, Any]:
     late = rows & (run.time > run.time[rows][-1] - 4.0)
     joint = 1 if run.joints[1:2] else 0  # the first leg's second joint: LF_HFE
     cycle = limit_cycle(run.time[late], run["position"][late][:, joint], run["velocity"][late][:, joint])
-    row |= told | numbers | {"stride": _number(cycle.period) if cycle else None, "scatter": _number(cycle.scatter) if cycle else None}
+    row |= told | numbers
+    row |= {
+        name: _number(getattr(cycle, part)) if cycle else None for name, part in (("stride", "period"), ("scatter", "scatter"))
+    }
     if answer.samples.size:
         row["quantiles"] = [float(x) for x in np.quantile(answer.samples, [0.05, 0.25, 0.5, 0.75, 0.95])]
     if "battery_power" in run:
@@ -222,7 +225,7 @@ def _walk(trial: Trial) -> Run:
 
 
 def replay_commands(seconds: float, low: np.ndarray, high: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Commands as somebody with two sticks gives them: each held for 1 to 4 s, every third one standing; half of what was trained.
+    """Commands as somebody with two sticks gives them: each held for 1 to 4 s, one in three standing; half of what was trained.
 
     Times [s], shape (K,), and commands, shape (K, 3). A robot that follows them stays within some metres.
     """
@@ -267,15 +270,16 @@ def table(summary: Sequence[dict[str, Any]], machines: int) -> Table:
     from rich.table import Table
 
     out = Table(title=f"{machines} robots that no policy has seen")
-    heads = ("policy", "test", "falls", "stopped", "commanded", "steady, mean over robots", "error \\[%]", "rise \\[s]", "power \\[W]")
+    heads = ("policy", "test", "falls", "stopped", "commanded", "steady, mean over robots", "error \\[%]", "rise \\[s]",
+             "power \\[W]")  # fmt: skip
     for head in heads:
         out.add_column(head, justify="left" if head in ("policy", "test") else "right")
     said = lambda value, form: "-" if value is None else form.format(value)  # noqa: E731
     for row in summary:
         steady = "-" if row["steady"] is None else f"{row['steady']:.3f} ± {row['between']:.3f}"
         out.add_row(
-            row["policy"], row["test"], f"{row['falls']}/{row['trials']}", str(row["stopped"]), said(row["command"], "{:g}"), steady,
-            said(None if row["error"] is None else 100 * row["error"], "{:.1f}"), said(row["rise"], "{:.2f}"),
+            row["policy"], row["test"], f"{row['falls']}/{row['trials']}", str(row["stopped"]), said(row["command"], "{:g}"),
+            steady, said(None if row["error"] is None else 100 * row["error"], "{:.1f}"), said(row["rise"], "{:.2f}"),
             said(row["power"], "{:.0f}"), style="bold" if row["test"] == "all" else "", end_section=row["test"] == "all",
         )  # fmt: skip
     return out
@@ -306,4 +310,3 @@ def replay_table(replays: Sequence[dict[str, Any]], seconds: float) -> Table:
         for what, values in cells.items():
             out.add_row(row["policy"], what, *("-" if x is None else f"{x:.3f}" for x in values))
     return out
-
