@@ -38,6 +38,7 @@ console = Console(width=170, highlight=False)
 CLOSED = 0.01  # largest gap of the balance, over what is left after electronics and idle inverters
 CHARGES = (0.98, 0.5, 0.05)  # states of charge that are walked; the first and the last are the track's ends
 SETTLED = 5.0  # [s] of a walk that are not counted: a second of standing, one at half the speed, three at the whole
+WALKS = 0.5  # [m/s] a robot that is slower does not run laps
 START, FLOOR = CHARGES[0], CHARGES[-1]
 
 
@@ -101,7 +102,12 @@ def stretch(robot: Robot, folder: Path, seed: int, charge: float, seconds: float
     ledger = machine.keep_accounts()
     controller = Controller(robot, policy, Estimator(Feet(robot), robot.dynamics or policy.spec.dynamics))
     try:
-        run = walk(machine, controller, Script([0.0, 1.0, 2.0], [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.0]]), seconds=seconds + SETTLED)
+        run = walk(
+            machine,
+            controller,
+            Script([0.0, 1.0, 2.0], [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [1.0, 0.0, 0.0]]),
+            seconds=seconds + SETTLED,
+        )
     except CutShort as error:
         console.print(f"{robot.name}, {folder}: {error}", markup=False)
         return None, ledger
@@ -111,6 +117,9 @@ def stretch(robot: Robot, folder: Path, seed: int, charge: float, seconds: float
     rows = walking(run)
     rows &= run.time > run.time[rows][0] + SETTLED
     speed = float(base_motion(run)[rows, 0].mean())
+    if speed < WALKS:
+        console.print(f"{robot.name}, {folder}: told 1 m/s, it made {speed:.3f} m/s: no walk", markup=False)
+        return None, ledger
     return Stretch(charge=charge, power=float(run["battery_power"][rows].mean()), speed=speed), ledger
 
 

@@ -30,6 +30,8 @@ TESTS: dict[str, tuple[tuple[float, float, float], float, float]] = {  # step [m
     "yaw": ((0.0, 0.0, 2.0), 6.0, math.inf),
 }
 """The paper's step responses: 1 m/s over 4 m, 2 rad/s about the vertical; longer than 4 s, for robots that are slower."""
+LATE = 4.0  # how much of the end of a walk is looked at for its gait and its power [s]
+SHOWN = 1  # the joint of the gait: of the first leg the second, LF_HFE
 HELD = (1.0, 4.0)  # how long a command of a replay is held, at least and at most [s]
 
 
@@ -170,9 +172,8 @@ def walked(trial: Trial) -> dict[str, Any]:
     answer = step_response(run, distance=TESTS[trial.test][2])
     told = {"axis": AXES[answer.axis], "command": answer.command}
     numbers = {name: _number(getattr(answer, name)) for name in ("steady", "spread", "rise", "overshoot", "error", "fell")}
-    late = rows & (run.time > run.time[rows][-1] - 4.0)
-    joint = 1 if run.joints[1:2] else 0  # the first leg's second joint: LF_HFE
-    cycle = limit_cycle(run.time[late], run["position"][late][:, joint], run["velocity"][late][:, joint])
+    late = rows & (run.time > run.time[rows][-1] - LATE)
+    cycle = limit_cycle(run.time[late], run["position"][late][:, SHOWN], run["velocity"][late][:, SHOWN])
     row |= told | numbers
     row |= {
         name: _number(getattr(cycle, part)) if cycle else None for name, part in (("stride", "period"), ("scatter", "scatter"))
