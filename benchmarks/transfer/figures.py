@@ -67,7 +67,8 @@ def velocity(runs: dict[tuple[str, str], Run], content: dict[str, Any], test: st
             right.fill_betweenx(
                 at, k - 0.4 * width / width.max(), k + 0.4 * width / width.max(), color=colour[policy], alpha=0.45
             )
-        means = [r["steady"] for r in content["trials"] if (r["policy"], r["test"]) == (policy, test) and r.get("steady")]
+        same = [r for r in content["trials"] if (r["policy"], r["test"]) == (policy, test)]
+        means = [r["steady"] for r in same if r.get("steady") is not None]
         right.scatter(np.full(len(means), k), means, s=9, color=colour[policy])
     left.set(xlabel="time [s]", ylabel=f"{test} [{UNITS[test]}]")
     left.legend(ncols=4, fontsize=8)
