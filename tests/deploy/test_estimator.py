@@ -27,6 +27,7 @@ class NoFeet:
         """Nothing moves."""
 
     def torque(self, velocity, acceleration, rate, force):
+        """No load."""
         return np.zeros(12)
 
 
@@ -98,7 +99,7 @@ def test_without_feet_velocity_is_the_integral_of_the_accelerometer():
     """A push of 0.2 m/s² for a second; beforehand it rests, and is level."""
     e = Estimator(NoFeet(), NONE, Tuning(levelling=1e6))
     for k in range(402):
-        e.update(state(0.0025 * k, force=UP + [0.2 * (k > 1), 0, 0]))
+        e.update(state(0.0025 * k, force=np.array([0.2 * (k > 1), 0, 9.81])))
     assert e.linear == pytest.approx([0.2, 0, 0], abs=1e-6)
 
 

@@ -114,6 +114,7 @@ class Silent:
         return getattr(self._machine, name)
 
     def read(self):
+        """Some states, and then none."""
         self._left -= 1
         if self._left < 0:
             raise self._error
@@ -122,7 +123,7 @@ class Silent:
 
 @pytest.mark.parametrize("error", [LinkLost("nothing came for 250 ms"), KeyboardInterrupt(), OSError("cable")])
 def test_whatever_ends_a_walk_damps_the_robot(machine, controller, error):
-    with pytest.raises(CutShort, match="the walk ended after 0.25 s") as found:
+    with pytest.raises(CutShort, match=r"the walk ended after 0\.25 s") as found:
         go(Silent(machine, error), controller)
     assert len(found.value.run.time) == 100
     assert not machine._armed

@@ -154,5 +154,5 @@ def _list(values: Array) -> str:
 
 def _number(x: float) -> str:
     """A float32, exactly; infinity is the largest."""
-    x = np.float32(np.clip(x, -np.finfo(np.float32).max, np.finfo(np.float32).max))
-    return f"{float(x).hex()}f"
+    largest = float(np.finfo(np.float32).max)
+    return f"{float(np.float32(min(max(x, -largest), largest))).hex()}f"

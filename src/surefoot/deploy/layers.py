@@ -50,8 +50,8 @@ def read_layers(path: Path) -> Layers:
         return _chain(nodes, tensors)
     except (KeyError, _Foreign) as error:
         raise SurefootError(
-            f"the network in {path} is not one of surefoot train's ({error}); only a normaliser (Sub, Div) and linear layers (Gemm) "
-            "with Elu in between can be written as C."
+            f"the network in {path} is not one of surefoot train's ({error}); only a normaliser (Sub, Div) and linear layers "
+            "(Gemm) with Elu in between can be written as C."
         ) from None
 
 
