@@ -17,6 +17,7 @@ from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
 from surefoot.commands.running import analyze, csource, run
 from surefoot.commands.training import play, train
+from surefoot.commands.transferring import transfer
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "run": run,
     "analyze": analyze,
     "csource": csource,
+    "transfer": transfer,
     "energy": energy,
     "demo": demo,
 }
