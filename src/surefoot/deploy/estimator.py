@@ -50,8 +50,8 @@ class Estimator:
     """Velocity and gravity in base axes.
 
     Gravity's direction turns with the gyroscope, ġ = −ω × g, and is levelled by the accelerometer, which on average feels
-    f = −9.81 g. Velocity is the integral of v̇ = f + 9.81 g − ω × v, corrected by the feet that carry most, each as much as it does:
-    its point on the ground stands still, v + ω × p + J q̇ = 0. The force F of the ground on a foot is felt in the joints:
+    f = −9.81 g. Velocity is the integral of v̇ = f + 9.81 g − ω × v, corrected by the feet that carry most, each as much as it
+    does: its point on the ground stands still, v + ω × p + J q̇ = 0. The force F of the ground on a foot is felt in the joints:
     τ − I_a q̈ − d q̇ − τ_f sign(q̇) + Jᵀ F = the torque that moves the leg itself, with the identified I_a, d and τ_f.
     """
 
