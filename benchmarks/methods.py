@@ -1,13 +1,15 @@
 """The same recordings, every method: learn from one chirp, be judged on other gains, random steps and another chirp.
 
-  python benchmarks/methods.py --quick                                        2 virtual robots, one leg each, short budgets
+  python benchmarks/methods.py --quick                                        2 virtual robots, short recordings and budgets
   python benchmarks/methods.py [--robots 12] [--data PATH] [--networks DIR]   virtual robots, and the real sets in PATH
   python benchmarks/methods.py anymal:3 --only hybrid lstm --seed 1           one row again
 
 The virtual robots (`surefoot record --hardware virtual:SEED`) have current loops, gears with play and spring, load-dependent and
 Stribeck friction, cogging, a lossy command path and a stand that gives: more than any fitted model. They report their motors'
-torque, which the rows marked τ learn from. A case is NAME:SEED, or a folder of PATH. DIR holds convention files
-(docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
+torque, which the rows marked τ learn from. A case is NAME:SEED, one leg of that robot (13 unknowns), NAME:SEED:whole (49), or
+a folder of PATH.
+On real sets networks are asked for what their logs need (igris_c and bam_xl330: always told the gains). DIR holds convention
+files (docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
 
 --out FOLDER takes rows.csv and the figures.
 """
@@ -31,7 +33,7 @@ from methods.cases import Case, every
 from methods.entries import FULL, QUICK, Answer, Budget, Entry, entries, total, worst
 from surefoot import SurefootError
 
-KINDS = {"fitted": "train", "gains": "other gains", "steps": "steps", "chirp": "other chirp", "later": "later"}
+KINDS = {"fitted": "fitted", "gains": "other gains", "steps": "steps", "chirp": "other chirp", "later": "later"}
 TARGET_VALIDATION = 0.05  # torque error of a network in its validation data, over its range
 REAL_TIME_LIMIT = 300.0  # [s] of --quick
 
@@ -48,7 +50,7 @@ class Row:
     evaluations: int
     data: float  # [s]
     torque: bool
-    armature: float  # mean of (found − true) / true [-]; nan: unknown
+    armature: float  # median over the joints of (found − true) / true [-]; nan: unknown
     bias: float  # rms of found − true encoder offset [rad]
     delay: float  # found − true [s]
     validation: float | None
@@ -64,6 +66,7 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", help="NAME:SEED or a real set (default: all)")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--robots", type=int, default=12)
+    parser.add_argument("--seconds", type=float, help="of the training chirp (default: 20, quick 10)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="methods whose names contain one of these")
     parser.add_argument("--data", type=Path)
@@ -76,10 +79,10 @@ def main() -> int:
     chosen = [e for e in entries(asked.networks) if not asked.only or any(w.lower() in e.name.lower() for w in asked.only)]
     if not chosen:
         parser.error(f"no method contains {asked.only}; valid: {', '.join(e.name for e in entries(asked.networks))}")
-    budget, count, seconds = (QUICK, 2, 10.0) if asked.quick else (FULL, asked.robots, 20.0)
+    budget, count, whole, seconds = (QUICK, 2, 0, 10.0) if asked.quick else (FULL, asked.robots, 3, 20.0)
     rows: list[Row] = []
     shown: list[tuple[Case, dict[str, Answer]]] = []
-    for make in every(asked.cases, asked.data, count=count, seconds=seconds, leg=asked.quick):
+    for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=asked.seconds or seconds):
         case = make()
         answers: dict[str, Answer] = {}
         for entry in chosen:
@@ -87,13 +90,22 @@ def main() -> int:
                 rows.append(row)
         shown.append((case, answers))
         keep(rows, asked.out)
-    for title, mine in (("virtual robots", [r for r in rows if ":" in r.case]), ("real", [r for r in rows if ":" not in r.case])):
-        if mine:
-            console.print(table(f"{title}: {', '.join(dict.fromkeys(r.case for r in mine))}", chosen, mine))
+    kind = lambda r: "real" if ":" not in r.case else "virtual, whole" if r.case.endswith("whole") else "virtual, one leg"  # noqa: E731
+    for title in dict.fromkeys(kind(r) for r in rows):
+        mine = [r for r in rows if kind(r) == title]
+        console.print(table(f"{title}: {', '.join(dict.fromkeys(r.case for r in mine))}", chosen, mine))
     from methods import figures
 
     for path in figures.draw(rows, shown, asked.out):
         console.print(f"figure: {path.name}")
+    if asked.networks and (asked.networks / "anydrive.toml").is_file():
+        from methods.ground import walk_on_the_spot
+
+        height, lost, torque = walk_on_the_spot(asked.networks / "anydrive.toml")
+        console.print(
+            "anydrive.toml under 16 robots that step on the spot for 2 s, without a policy, in the training world: lowest base "
+            f"{100 * height:.0f} % of standing, {lost} lost by the engine, largest torque {torque:.0f} N·m"
+        )
     return verdict(console, rows, time.perf_counter() - began if asked.quick else None)
 
 
@@ -118,7 +130,7 @@ def attempt(
         case=case.name, method=entry.name, errors={kind: total(s) for kind, s in scores.items()},
         worst=max(worst(s) for kind, s in scores.items() if kind != "fitted"), seconds=answer.seconds,
         evaluations=answer.evaluations, data=case.seconds, torque=entry.torque,
-        armature=float(np.mean(found.armature / truth.armature) - 1) if both else np.nan,
+        armature=float(np.median(found.armature / truth.armature) - 1) if both else np.nan,
         bias=float(np.sqrt(np.mean((found.bias - truth.bias) ** 2))) if both and answer.fit else np.nan,
         delay=float(found.delay.mean() - truth.delay.mean()) if both and answer.fit else np.nan, validation=answer.validation,
     )  # fmt: skip

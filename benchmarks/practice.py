@@ -9,6 +9,7 @@ whole; the fit of each seed is held against random steps, and against the chirp 
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,8 @@ def chain(console: Console, robot: str, seed: int, folder: Path) -> tuple[Fit, T
             console.print(done.stdout + done.stderr)
             raise SystemExit(f"surefoot {line} ended with {done.returncode}")
     seconds = time.perf_counter() - begin
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    console.print(f"  of processor time {used.ru_utime + used.ru_stime:.0f} s", highlight=False)
     return Fit.load(folder / "fit"), Targets.load(folder / "targets.npz"), seconds
 
 

@@ -31,7 +31,7 @@ def main() -> int:
     began = time.perf_counter()
     judge = tables.Judge(console)
     current = tables.current(console, judge)
-    runs = study(seconds=options.seconds)
+    runs = study(console, seconds=options.seconds)
     tables.mechanical(console, judge, runs)
     tables.outer(console, judge, runs)
     tables.appendices(console, judge)

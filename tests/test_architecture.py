@@ -22,7 +22,7 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "deploy": {"errors", "robot", "record", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
     "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
-    "report": {*CORE, "analyze", "report"},  # it draws what others found, and computes only what a drawing needs
+    "report": {*CORE, "analyze", "train", "report"},  # it draws what others found, and computes only what a drawing needs
     "demo": set(CORE),
     "commands": {*CORE, "export", "networks", "deploy", "train", "analyze", "report", "demo", "commands"},
     "cli": {"errors", "commands"},

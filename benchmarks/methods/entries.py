@@ -46,8 +46,8 @@ class Budget:
     iterations: int  # of a network through the simulation
 
 
-FULL = Budget(generations=200, small=2000, random=10, bayesian=100, batches={"mlp": 4000, "lstm": 1000}, iterations=300)
-QUICK = Budget(generations=25, small=400, random=2, bayesian=10, batches={"mlp": 1500, "lstm": 300}, iterations=80)
+FULL = Budget(generations=200, small=2000, random=10, bayesian=100, batches={"mlp": 4000, "lstm": 2000}, iterations=300)
+QUICK = Budget(generations=25, small=400, random=2, bayesian=10, batches={"mlp": 1500, "lstm": 800}, iterations=80)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,7 @@ class Load:
     name: str
     group: str  # rotor, interface or mass: as the paper groups its errors
     inertia: float  # [kg·m²]
-    radius: float  # of the mass [m]; nan: none
+    radius: float | None  # of the mass [m]
 
     @property
     def total(self) -> float:
@@ -54,8 +54,8 @@ class Load:
 
 
 LOADS = (
-    Load(name="no load", group="rotor", inertia=NOTHING, radius=np.nan),
-    Load(name="interface", group="interface", inertia=INTERFACE, radius=np.nan),
+    Load(name="no load", group="rotor", inertia=NOTHING, radius=None),
+    Load(name="interface", group="interface", inertia=INTERFACE, radius=None),
     *(
         Load(name=f"mass at {100 * r:.1f} cm", group="mass", inertia=INTERFACE + inertia_at_radius(MASS, OWN, r), radius=r)
         for r in (0.159, 0.216, 0.273)

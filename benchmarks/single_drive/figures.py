@@ -11,7 +11,20 @@ import numpy as np
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from single_drive.bench import BUS, CONSTANT, GAINS, INDUCTANCE, INTERFACE, LOADS, MASS, OUTPUT, OWN, RESISTANCE, current_model
+from single_drive.bench import (
+    BUS,
+    CONSTANT,
+    GAINS,
+    INDUCTANCE,
+    INTERFACE,
+    LOADS,
+    MASS,
+    OUTPUT,
+    OWN,
+    RESISTANCE,
+    Load,
+    current_model,
+)
 from single_drive.study import Run, outer_model, pick
 from surefoot.analyze import (
     FrequencyResponse,
@@ -74,13 +87,15 @@ def inertia(runs: Sequence[Run]) -> plt.Figure:
             axis.plot([x - 1.5, x + 1.5], [100 * load.total] * 2, color=GREY)
         for k, gains in enumerate(GAINS):
             mine = pick(runs, gains=gains, compensation=mode)
-            at = [{"no load": 2.0, "interface": 8.0}.get(r.load.name, 100 * r.load.radius) + 0.45 * (k - 1) for r in mine]
+            at = [_place(r.load) for r in mine]
             axis.plot(
                 at,
                 [100 * r.inertia for r in mine],
                 "osD"[k],
                 color=COLOURS[k],
-                ms=5.5,
+                ms=(11, 7, 3)[k],
+                mfc="none" if k < 2 else None,
+                mew=1.4,
                 label=f"P = {gains[0]:g}, D = {gains[1]:g}",
             )
         axis.set_xticks([2, 8, 15.9, 21.6, 27.3], ["no load", "interface", "15.9", "21.6", "27.3"])
@@ -90,6 +105,11 @@ def inertia(runs: Sequence[Run]) -> plt.Figure:
     axes[0].set_ylim(0, None)
     axes[0].legend(loc="upper left")
     return figure
+
+
+def _place(load: Load) -> float:
+    """Where a load stands on the axis of radii [cm]."""
+    return {"no load": 2.0, "interface": 8.0}[load.name] if load.radius is None else 100 * load.radius
 
 
 def outer_loop(runs: Sequence[Run]) -> plt.Figure:
@@ -105,7 +125,7 @@ def outer_loop(runs: Sequence[Run]) -> plt.Figure:
             outer_model(run, f),
             colour,
             f"P = {gains[0]:g}, D = {gains[1]:g}",
-            "$H_q(s)$" if colour == BLUE else "",
+            "$H_q(s)$" if colour == COLOURS[-1] else "",
         )
     axes[0].set_title(f"Position loop, {LOADS[-1].name}")
     axes[0].legend(loc="lower left")

@@ -8,6 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 from single_drive.bench import GAINS, LOADS, Load, loaded, machine, mechanical
 from surefoot import JointDynamics, Physics, Recording, Unknowns, identify
@@ -71,11 +73,12 @@ def one(case: tuple[Load, tuple[float, float], bool, float]) -> Run:
     )  # fmt: skip
 
 
-def study(*, seconds: float) -> list[Run]:
+def study(console: Console, *, seconds: float) -> list[Run]:
     """All five loads under three gain sets in both firmware modes."""
     cases = [(load, gains, mode, seconds) for mode in (False, True) for load in LOADS for gains in GAINS]
     with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(one, cases))
+        done = pool.map(one, cases)
+        return list(track(done, "30 recordings", total=len(cases), console=console, transient=True))
 
 
 def outer_model(run: Run, f: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from surefoot.commands.accounting import energy
 from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
+from surefoot.commands.networking import learn_network, validate_network
 from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
@@ -34,6 +35,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "compare": compare,
     "report": report,
     "export": export,
+    "learn-network": learn_network,
+    "validate-network": validate_network,
     "train": train,
     "play": play,
     "run": run,

@@ -43,6 +43,7 @@ class Law(torch.nn.Module):
     """A drive of 30 N·m/rad and 0.6 N·m·s/rad as a network of (error, velocity)."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Torque of every row."""
         return 30.0 * x[:, :1] - 0.6 * x[:, 1:2]
 
 
@@ -52,6 +53,7 @@ class Counter(torch.nn.Module):
     def forward(
         self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor]
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        """Torque of every row, and the next state."""
         h = state[0] + 1.0
         return h[-1, :, :1], (h, state[1])
 

@@ -7,7 +7,7 @@ import json
 import mujoco
 import numpy as np
 import pytest
-from rigs import fit, robot, spoiled, wrong
+from drawn import fit, robot, spoiled, wrong
 
 from surefoot.cli import main
 from surefoot.identify import Fit

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from drawn import fit, residual, robot, spoiled, wrong
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from rigs import fit, residual, robot, spoiled, wrong
 
 from surefoot.errors import SurefootError
 from surefoot.report import fit_content, fits_content, html, write

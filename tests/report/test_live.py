@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from rigs import LEGS, fit, recorded, robot
+from drawn import LEGS, fit, recorded, robot
 
 from surefoot.cli import main
 from surefoot.errors import SurefootError

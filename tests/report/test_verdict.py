@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rigs import fit, flagged, residual, spoiled, wrong
+from drawn import fit, flagged, residual, spoiled, wrong
 
 from surefoot.identify.stop import Stop
 from surefoot.report.verdict import MEANINGS, lights, verdict

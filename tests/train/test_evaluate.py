@@ -1,5 +1,6 @@
 """Marks of a policy: what is compared, who counts, which of two policies is better."""
 
+import json
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
@@ -118,3 +119,11 @@ def test_marks_come_before_reward_and_reward_before_nothing():
     assert marks(velocity_error=0.16).shortfall == pytest.approx(1.0)
     assert Evaluation.none().rank < tumbling.rank
     assert replace(good, lost=3).rank == good.rank
+
+
+def test_marks_without_a_value_are_null_in_the_file_and_come_back():
+    """JSON has no infinity: where nobody walks there is no cost of transport."""
+    nobody = marks(cot=float("inf"), power=float("inf"), standing=0.0)
+    assert json.loads(json.dumps(nobody.to_dict(), allow_nan=False))["cot"] is None
+    assert Evaluation.from_dict(nobody.to_dict()) == nobody
+    assert Evaluation.from_dict(Evaluation.none().to_dict()) == Evaluation.none()

@@ -225,12 +225,13 @@ def run(
     from surefoot.identify import identify as find
 
     with terminal.progress(console()) as bar:
+        unit = " rad²" if options.get("loss", "position") == "position" else ""
         task = bar.add_task("identifying", total=None, note="")
 
         def tell(p: Progress) -> None:
             if also:
                 also(p)
-            bar.update(task, description=p.stage, completed=p.iteration + 1, total=p.limit, note=f"loss {p.loss:.4g} rad²")
+            bar.update(task, description=p.stage, completed=p.iteration + 1, total=p.limit, note=f"loss {p.loss:.4g}{unit}")
 
         return find(
             robot, fitted, physics=physics(world), unknowns=unknowns(world), engine=world.engine, tell=tell, say=warn, **options

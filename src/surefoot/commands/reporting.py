@@ -21,22 +21,29 @@ PAGE = "report.html"
 
 
 def report(fits: Files, out: Path, robot: str = "", baseline: Path | None = None) -> int:
-    """Draw a fit, or several side by side, as one HTML page that needs no network.
+    """Draw a fit, several fits side by side, or a training as one HTML page that needs no network.
 
     Args:
-        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them.
+        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them. Or one that train wrote.
         out: the page, for example page.html.
         robot: needed for the 3-D view and the analytic frequency response when the fit's robot is not found where it was.
         baseline: another fit of the same recordings, drawn beside it in the delta phase portrait.
 
     """
     from surefoot.identify import Fit
-    from surefoot.report import fit_content, fits_content, write
+    from surefoot.report import fit_content, fits_content, training_content, write
+    from surefoot.report.training import is_training
 
     if not fits:
         raise SurefootError("there is no fit to draw; pass at least one folder that identify wrote.")
     if out.is_dir():
         raise SurefootError(f"{out} is a folder; name the page: --out {out / 'page.html'}.")
+    if trainings := [path for path in fits if is_training(path)]:
+        if len(fits) > 1 or baseline is not None or robot:
+            raise SurefootError(f"{trainings[0]} is a training; draw it alone, without --baseline and --robot.")
+        content = training_content(trainings[0])
+        told(write(content, out), content)
+        return 0
     folders = [folder for path in fits for folder in _folders(path)]
     loaded = {label: Fit.load(folder) for label, folder in zip(_labels(folders), folders, strict=True)}
     if len(loaded) > 1:

@@ -39,7 +39,7 @@ class Specification:
     dynamics: JointDynamics  # that it was trained with
     physics: Mapping[str, Any]  # timestep and conventions of the simulation
     training: Mapping[str, Any] = field(default_factory=dict)  # preset, seed, iterations, versions
-    evaluation: Mapping[str, float] = field(default_factory=dict)  # of the mean policy
+    evaluation: Mapping[str, float | None] = field(default_factory=dict)  # of the mean policy
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))

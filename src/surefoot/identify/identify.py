@@ -64,8 +64,8 @@ def identify(
 
     solution = find(
         problem, method, seed=seed, tell=heard if tell else None, max_iterations=max_iterations, population=population,
-        generations=generations, checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume, short=short, loss=loss,
-        key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine, loss),
+        generations=generations, checkpoint=None if checkpoint is None else Path(checkpoint), resume=resume,
+        short=short, loss=loss, key=_key(robot, recordings, physics, unknowns, seed, population, torque_weight, engine, loss),
     )  # fmt: skip
     around = solution.around or problem.linearise(solution.x)
     if not np.isfinite(around.squares):

@@ -30,7 +30,7 @@ Objective = Callable[[Array], Array]
 SLOPE = 0.03  # [s] over which a slope is taken
 SEGMENT, POINTS = 0.25, 8  # [s] length of a segment, and the positions that stand for it
 DIRECTIONS = 32  # of the sliced distance
-SEGMENTS = 200  # of a recording and joint at most
+SEGMENTS = 120  # of a recording and joint at most
 
 
 def objective(problem: Problem, loss: Loss, *, seed: int = 0, around: Array | None = None) -> Objective:

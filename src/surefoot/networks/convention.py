@@ -111,8 +111,8 @@ class Convention:
             if mine is not None and len(wrong := np.flatnonzero(~np.isclose(given, mine, rtol=1e-3))):
                 j = int(wrong[0])
                 raise SurefootError(
-                    f"this network was learned with {name} {mine:g}, and {joints[j]} runs with {given[j]:g}: it cannot know other "
-                    'gains. Record with its gains, or learn one that is told the demand (inputs = ["demand", "velocity"]).'
+                    f"this network was learned with {name} {mine:g}, and {joints[j]} runs with {given[j]:g}: it cannot know "
+                    'other gains. Record with its gains, or learn one that is told the demand (inputs = ["demand", "velocity"]).'
                 )
 
     def dynamics(self, joints: tuple[str, ...]) -> JointDynamics:
@@ -150,7 +150,7 @@ class Convention:
             raise SurefootError(f"[network] in {path} lacks {', '.join(missing)}; see docs/networks.md.")
         beside = {k: tuple(np.atleast_1d(np.asarray(v, float)).tolist()) for k, v in data.get("beside", {}).items()}
         try:
-            listed = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+            listed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
             return cls(**listed, beside=beside), file
         except TypeError as error:
             raise SurefootError(f"[network] in {path}: {error}; see docs/networks.md.") from None

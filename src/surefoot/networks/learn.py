@@ -31,7 +31,7 @@ STATE = (2, 8)  # layers and size of an lstm
 LAGS = (0, 2, 4)  # with the period below 0, 10 and 20 ms, as published
 PERIOD = 0.005  # [s]
 BATCH = {"mlp": 1024, "lstm": 128}  # rows, or sequences, in a batch
-ITERATIONS = {"mlp": 4000, "lstm": 1000}
+ITERATIONS = {"mlp": 4000, "lstm": 2000}
 SEQUENCE, BURN_IN = 120, 20  # steps of a sequence of an lstm, and how many of them only warm it up
 RATE = 5e-3  # of Adam, falling to nothing along a cosine
 
@@ -58,7 +58,7 @@ def learn_from_torque(
 ) -> Learned:  # fmt: skip
     """Learn one network for all joints; with `told_joint` it is told which of them it drives.
 
-    `iterations` are batches: 4000 of an mlp, 1000 of an lstm unless given.
+    `iterations` are batches: 4000 of an mlp, 2000 of an lstm unless given.
     """
     joints = same_joints(recordings, torque=True)
     t = seeded(seed)
@@ -74,7 +74,8 @@ def learn_from_torque(
     cut = [int((1 - KEPT) * len(table.time)) for table in tables]
     data = [(x, table.torque / largest, table.usable) for x, table in zip(rows, tables, strict=True)]
     early = [tuple(part[:c] for part in row) for row, c in zip(data, cut, strict=True)]
-    batch = (_rows if kind == "mlp" else _sequences)(t, module, convention, early, seed, largest)
+    make = _rows if kind == "mlp" else _sequences
+    batch = make(t, module, convention, early, seed, largest)
     with one_thread():
         history = descend(t, module.parameters(), batch, iterations or ITERATIONS[kind], tell)
     network = Network(convention, module)
@@ -126,7 +127,8 @@ def make_module(convention: Convention, rows: Array, largest: float) -> Any:
         scale[-len(convention.joints) :] = 1.0
     if convention.kind == "mlp":
         return Mlp(HIDDEN, scale, largest)
-    return Lstm(*convention.state, scale, largest)
+    layers, size = convention.state
+    return Lstm(layers, size, scale, largest)
 
 
 def _rows(t: Any, module: Any, _: Convention, data: list, seed: int, largest: float) -> Callable[[], Any]:

@@ -3,6 +3,8 @@
 The one file that needs torch to be imported at all: ask `networks.torch` first.
 """
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -16,7 +18,7 @@ class Mlp(nn.Module):
         super().__init__()
         sizes = [len(input_scale), *hidden]
         layers: list[nn.Module] = []
-        for a, b in zip(sizes[:-1], sizes[1:], strict=True):
+        for a, b in pairwise(sizes):
             layers += [nn.Linear(a, b), nn.Softsign()]
         self.body = nn.Sequential(*layers, nn.Linear(sizes[-1], 1))
         self.in_scale: Tensor

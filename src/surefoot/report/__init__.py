@@ -3,5 +3,6 @@
 from surefoot.report.fit import fit_content
 from surefoot.report.fits import fits_content
 from surefoot.report.page import html, write
+from surefoot.report.training import training_content
 
-__all__ = ["fit_content", "fits_content", "html", "write"]
+__all__ = ["fit_content", "fits_content", "html", "training_content", "write"]

@@ -13,7 +13,7 @@ from surefoot.robot.dynamics import JointDynamics
 from surefoot.robot.spec import Robot
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.plug import Drive
-from surefoot.simulate.reference import ReplayedDrives, Reference
+from surefoot.simulate.reference import Reference, ReplayedDrives
 
 Array = np.ndarray
 

@@ -41,7 +41,8 @@ class Drive(Protocol):
 class OtherDrives(Drives):
     """N robots in a world whose drives stand behind the border; the torque is constant while a physics step lasts.
 
-    Armature, damping and friction of `dynamics` act beside the drive, its bias is the encoder's, its delay is felt before the drive.
+    Armature, damping and friction of `dynamics` act beside the drive, its bias is the encoder's, its delay
+    is felt before the drive.
     """
 
     def __init__(

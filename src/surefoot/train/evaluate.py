@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,9 +50,16 @@ class Evaluation:
         """Larger is better: first come the marks, and among policies that meet them the reward, which weighs power too."""
         return (-self.shortfall, self.reward)
 
-    def to_dict(self) -> dict[str, float]:
-        """What training.json holds."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, float | None]:
+        """What training.json holds: what has no value, because nobody stands or walks, is null."""
+        return {name: value if np.isfinite(value) else None for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, float | None]) -> Evaluation:
+        """The inverse of `to_dict`."""
+        lost = {"reward": float("-inf")}
+        values: dict[str, Any] = {name: lost.get(name, float("inf")) if value is None else value for name, value in data.items()}
+        return cls(**values)
 
 
 def held_commands(low: Array, high: Array, robots: int = ROBOTS) -> Array:

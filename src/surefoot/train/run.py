@@ -180,7 +180,7 @@ class Run:
             )
         self.training.load_state_dict(state)
         self.lost, self.chosen = state["lost"], state["chosen"]
-        self.best = None if state["best"] is None else Evaluation(**state["best"])
+        self.best = None if state["best"] is None else Evaluation.from_dict(state["best"])
         if self.curves:
             self.curves.rewind(self.training.iteration)
 

@@ -3,6 +3,7 @@
 const KINDS = {
   fit: [parametersSection, motionSection, sceneSection, portraitSection, errorSection, frequencySection, residualSection, correlationSection, searchSection, dataSection, provenanceSection],
   fits: [fitsSection, fitsTableSection, fitsSourcesSection],
+  training: [marksSection, curvesSection, trainedSection],
   live: [liveSection],
 };
 

@@ -74,16 +74,21 @@ function parametersSection(content) {
     single.length ? [h("h3", {}, "Shared by all joints"), h("div", { class: "scroll" }, h("table", { style: "width:auto" }, h("tbody", {}, single)))] : null,
     fit.findings.length ? [h("h3", {}, "Findings"), h("ul", {}, fit.findings.map((text) => h("li", {}, text)))] : null,
     h("h3", {}, "What the flags mean"), h("dl", {}, flags.map((flag) => [h("dt", {}, flag), h("dd", {}, content.meanings[flag])])),
-    h("h3", {}, "Joint beside joint"),
-    h("div", { class: "grid small" }, names.map((name) => intervalCard(content, name))));
+    h("h3", {}, content.twins.length ? "Left beside right" : "Joint beside joint"),
+    content.twins.length ? h("p", { class: "hint" }, swatch("a"), "left  ", swatch("b"), "right. A triangle: their intervals do not overlap. Hollow: not well identified.") : h("p", { class: "hint" }, "Hollow: not well identified."),
+    h("div", { class: "grid two" }, names.map((name) => intervalCard(content, name))));
 }
 
+/** A row for every joint; left and right share one, with a triangle where their intervals do not overlap. */
 function intervalCard(content, name) {
-  const { fit, lights, units } = content, p = fit.parameters[name];
-  const rows = fit.joints.map((joint, j) => ({ label: joint, light: lights[j].colour, marks: [{
-    value: real(p.value[j]), low: real(p.low[j]), high: real(p.high[j]), colour: FLAG_STYLE[p.flag[j]] === null ? "simulated" : "none", hollow: p.flag[j] === "fixed",
-    title: `${joint} ${name}: ${digits(p.value[j])} (${digits(p.low[j])} … ${digits(p.high[j])}), ${p.flag[j]}`,
-  }] }));
+  const { fit, units, twins } = content, p = fit.parameters[name], right = new Map(twins), taken = new Set(right.values());
+  const mark = (j, colourName) => ({ value: real(p.value[j]), low: real(p.low[j]), high: real(p.high[j]), colour: colourName, hollow: FLAG_STYLE[p.flag[j]] !== null,
+    title: `${fit.joints[j]} ${name}: ${digits(p.value[j])} (${digits(p.low[j])} … ${digits(p.high[j])}), ${p.flag[j]}` });
+  const rows = fit.joints.map((joint, j) => [joint, j]).filter(([, j]) => !taken.has(j)).map(([joint, j]) => {
+    if (!right.has(j)) return { label: joint, marks: [mark(j, "a")] };
+    const k = right.get(j), apart = real(p.high[j]) < real(p.low[k]) || real(p.high[k]) < real(p.low[j]);
+    return { label: [joint, h("br"), fit.joints[k]], tall: true, light: apart && ![p.flag[j], p.flag[k]].includes("fixed") ? "yellow" : null, marks: [mark(j, "a"), mark(k, "b")] };
+  });
   return h("div", { class: "card" }, h("h3", {}, name), tracks({ label: `${name} of every joint with its interval`, rows, unit: [...new Set(units[name])].join(" or ") }));
 }
 

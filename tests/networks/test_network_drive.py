@@ -22,6 +22,7 @@ class Anymal(Law):
     """A drive of 85 N·m/rad and 0.6 N·m·s/rad."""
 
     def forward(self, x):
+        """Torque of every row."""
         return 85.0 * x[:, :1] - 0.6 * x[:, 1:2]
 
 
@@ -117,14 +118,13 @@ def test_a_network_with_gains_inside_refuses_others(tmp_path):
 
 def test_in_the_world_and_in_the_air_the_same_network_moves_the_same(tmp_path):
     """ANYmal with a fixed base in the training world, told a recording's targets, is the in-air replay again."""
-
     robot, physics = Robot.load("anymal"), Physics(timestep=STEP)
     net = Network.load(convention(tmp_path, Anymal(), MLP))
     beside = robot.dynamics.replace(delay=np.zeros(1), bias=np.zeros(12))  # type: ignore[union-attr]
     motion = chirp(robot, duration=0.5, start_hz=1, stop_hz=5, ramp=0.1)
     rec = Recording(
-        joints=robot.joints, time=motion.time, target=motion.target, position=motion.target, velocity=np.zeros_like(motion.target),
-        stiffness=robot.stiffness, damping=robot.damping, command_hold=True,
+        joints=robot.joints, time=motion.time, target=motion.target, position=motion.target,
+        velocity=np.zeros_like(motion.target), stiffness=robot.stiffness, damping=robot.damping, command_hold=True,
     )  # fmt: skip
     expected = Driven(robot, rec, physics, net.drive).replay(beside)[0]
     world = make_world(robot, beside, physics=physics, robots=2, substeps=1, fixed=True, drive=net.drive())
@@ -139,7 +139,6 @@ def test_in_the_world_and_in_the_air_the_same_network_moves_the_same(tmp_path):
 
 def test_a_walking_world_takes_a_network_without_a_change(tmp_path):
     """anymal on the ground under a network for P 85 and D 0.6: it stands, and a robot that is reset starts anew."""
-
     robot = Robot.load("anymal")
     net = Network.load(convention(tmp_path, Anymal(), MLP))
     assert robot.dynamics is not None

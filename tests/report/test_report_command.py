@@ -1,7 +1,7 @@
 """`surefoot report`: what it takes, what it writes, and what it refuses in a sentence."""
 
 import pytest
-from rigs import LEGS, fit, spoiled
+from drawn import LEGS, fit, spoiled
 
 from surefoot.cli import main
 
