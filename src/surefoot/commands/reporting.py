@@ -1,8 +1,9 @@
-"""Fits to pages: report, and what identify and demo say with --report and --live."""
+"""Fits to pages: report, and what identify, record and demo say with --report and --live."""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,3 +129,32 @@ def watched(on: bool, robot: Robot, rec: Recording, world: World, port: int) -> 
         except BaseException as error:
             live.fail(str(error) or "The search was interrupted.")
             raise
+
+
+class Following:
+    """The page of a recording, in a process of its own: started before the robot moves, told at the end what became of it."""
+
+    def __init__(self, robot: str, targets: Path, journal: Path, port: int, enough: float | None) -> None:
+        from surefoot.report.following import follow
+
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=follow, args=(robot, targets, journal, port, enough, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            told = self._pipe.recv()
+            if isinstance(told, SurefootError):
+                raise told
+            console().print(f"watch at {told}", markup=False)
+            self._pipe.recv()  # it is ready
+        except EOFError:
+            raise SurefootError("the live page could not be started; record without --live.") from None
+
+    def finish(self, recording: Path | None) -> None:
+        """Show the fit of the whole recording, and say how good it was."""
+        with contextlib.suppress(EOFError, OSError):
+            self._pipe.send(recording)
+            if sentence := self._pipe.recv():
+                console().print(sentence, markup=False, soft_wrap=True)
+        self._process.join()

@@ -5,6 +5,7 @@ const KINDS = {
   fits: [fitsSection, fitsTableSection, fitsSourcesSection],
   training: [marksSection, curvesSection, trainedSection],
   live: [liveSection],
+  recording: [recordingSection],
 };
 
 function verdictBox(content) {
@@ -41,4 +42,4 @@ function repaint() {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 const first = JSON.parse(document.getElementById("content").textContent);
 render(first);
-if (first.kind === "live") listen(first);
+if (["live", "recording"].includes(first.kind)) listen(first);
