@@ -19,7 +19,7 @@ MAY = {part: set(CORE[: i + 1]) for i, part in enumerate(CORE)} | {
     "__init__": set(),
     "export": {*CORE, "export"},
     "networks": {*CORE, "networks"},  # trained from recordings, started from a fit; torch stays in there
-    "deploy": {"errors", "robot", "deploy"},
+    "deploy": {"errors", "robot", "record", "deploy"},
     "train": {"errors", "robot", "simulate", "deploy", "train"},
     "analyze": {"errors", "robot", "record", "simulate", "analyze"},  # reads motions, measured or simulated, not fits
     "report": {*CORE, "analyze", "train", "report"},  # it draws what others found, and computes only what a drawing needs

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import tyro
 
+from surefoot.commands.accounting import energy
 from surefoot.commands.converting import convert
 from surefoot.commands.exporting import export
 from surefoot.commands.fitting import check, compare, demo, identify, robots, validate
@@ -14,6 +15,7 @@ from surefoot.commands.networking import learn_network, validate_network
 from surefoot.commands.planning import excite, plan
 from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
+from surefoot.commands.running import analyze, csource, run
 from surefoot.commands.training import play, train
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
@@ -36,6 +38,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "validate-network": validate_network,
     "train": train,
     "play": play,
+    "run": run,
+    "analyze": analyze,
+    "csource": csource,
+    "energy": energy,
     "demo": demo,
 }
 

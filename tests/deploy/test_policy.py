@@ -1,40 +1,12 @@
 """policy.onnx carries its own truth: whoever loads it learns gains, posture, order and period from the file alone."""
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from policies import ROBOT, linear, specification
 
-from surefoot.deploy import Policy, Specification
+from surefoot.deploy import Policy
 from surefoot.errors import SurefootError
 from surefoot.robot import Robot
-
-ROBOT = Robot.load("anymal")
-
-
-def specification(**changes):
-    rows = {name: getattr(ROBOT, name) for name in ("stiffness", "damping", "posture", "lower", "upper", "soft_band")}
-    given = {
-        "robot": "anymal", "joints": ROBOT.joints, "action_scale": 0.5, "period": 0.02, "command_low": [-1, -1, -1],
-        "command_high": [1, 1, 1], "dynamics": ROBOT.dynamics, "physics": {"timestep": 0.005, "delay_on": "command"},
-        "training": {"seed": 3}, "evaluation": {"velocity_error": 0.05},
-    }  # fmt: skip
-    return Specification(**(rows | given | changes))
-
-
-def linear(path, weights, metadata):
-    """A network a = W o, as small as one can be."""
-    shape = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["robots", size])  # noqa: E731
-    graph = helper.make_graph(
-        [helper.make_node("Gemm", ["observation", "w"], ["action"], transB=1)], "policy",
-        [shape("observation", weights.shape[1])],
-        [shape("action", weights.shape[0])], [numpy_helper.from_array(weights.astype(np.float32), "w")],
-    )  # fmt: skip
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    helper.set_model_props(model, metadata)
-    onnx.save(model, path)
-    return path
-
 
 @pytest.fixture
 def file(tmp_path):

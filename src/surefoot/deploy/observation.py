@@ -21,14 +21,16 @@ def observe(
     velocity: ArrayLike,
     action: ArrayLike,
     posture: ArrayLike,
+    out: Array | None = None,
 ) -> Array:
     """The observation o = [v_B, ω_B, g_B, (v̂_x, v̂_y, ω̂_yaw), q − q_0, q̇, a_{t−1}], shape (..., 12 + 3n); 48 for 12 joints.
 
     v_B [m/s] and ω_B [rad/s] are the base's velocity in its own frame, g_B the direction of gravity there (a unit vector), q the
-    ENCODERS' reading [rad], q_0 the posture that actions are counted from, a_{t−1} the policy's last output.
+    ENCODERS' reading [rad], q_0 the posture that actions are counted from, a_{t−1} the policy's last output. `out` takes the
+    numbers, in its own precision, and is returned.
     """
     parts = (linear_velocity, angular_velocity, gravity, command, np.subtract(position, posture), velocity, action)
-    return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=-1)
+    return np.concatenate([np.asarray(part, dtype=float) for part in parts], axis=-1, out=out)
 
 
 def observation_names(joints: Sequence[str]) -> tuple[str, ...]:

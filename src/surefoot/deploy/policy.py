@@ -1,7 +1,7 @@
 """policy.onnx: a network together with everything that must be true where it runs, in the file's own metadata."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -153,6 +153,22 @@ class Policy:
             )
         action = self._session.run([OUTPUT], {INPUT: o.reshape(-1, wanted)})[0]
         return action.reshape(*o.shape[:-1], -1).astype(float)
+
+    def between(self, observation: Array, action: Array) -> Callable[[], None]:
+        """The network between two buffers of float32, shapes (12 + 3n,) and (n,): each call reads the one and fills the other."""
+        sizes = {INPUT: (observation, len(self.spec.observation)), OUTPUT: (action, len(self.spec.joints))}
+        for name, (buffer, size) in sizes.items():
+            if buffer.shape != (size,) or buffer.dtype != np.float32:
+                raise SurefootError(f"the buffer for the {name} is {buffer.dtype} of {buffer.shape}; expected float32 of ({size},).")
+        binding, kept = self._session.io_binding(), (observation, action)
+        for bind, (name, (buffer, size)) in zip((binding.bind_input, binding.bind_output), sizes.items(), strict=True):
+            bind(name, "cpu", 0, np.float32, (1, size), buffer.ctypes.data)
+
+        def run() -> None:
+            assert kept  # the runtime has only their addresses
+            self._session.run_with_iobinding(binding)
+
+        return run
 
     def target(self, action: ArrayLike) -> Array:
         """Joint targets û = q_0 + action_scale · a [rad], shape (..., n), before `safe_target` and the drives."""

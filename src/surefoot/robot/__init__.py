@@ -4,10 +4,11 @@ from surefoot.robot.drive import drive_torque, gear_ratio, safe_target, torque_b
 from surefoot.robot.dynamics import PARAMETERS, JointDynamics, Parameter
 from surefoot.robot.load import bundled_names, load_robot
 from surefoot.robot.model import ModelText, read_model
-from surefoot.robot.spec import MOTOR, REWARDS, Robot
+from surefoot.robot.spec import BATTERY, MOTOR, REWARDS, Robot
 from surefoot.robot.symmetry import Symmetry, symmetries
 
 __all__ = [
+    "BATTERY",
     "MOTOR",
     "PARAMETERS",
     "REWARDS",

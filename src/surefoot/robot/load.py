@@ -19,6 +19,9 @@ A robot.toml adds to a model what a model lacks:
 
     [rewards]
     velocity_tracking = 0.2
+
+    [battery]                        # optional: what an account of energy needs
+    capacity = 907.2                 # [Wh]; and off, rest [W]
 """
 
 import tomllib
@@ -34,7 +37,7 @@ from surefoot.errors import SurefootError, unknown
 from surefoot.robot.canonical import set_range
 from surefoot.robot.dynamics import PARAMETERS, Array, JointDynamics
 from surefoot.robot.model import ModelText, read_model
-from surefoot.robot.spec import MOTOR, REWARDS, Robot
+from surefoot.robot.spec import BATTERY, MOTOR, REWARDS, Robot
 
 SOFT_BAND = 0.05  # [rad], about 3 degrees
 
@@ -51,7 +54,7 @@ NUMBERS = (
 )
 TABLES = ("gear_position", "gear_ratio")
 KEYS = ("match", *NUMBERS, *TABLES, "motor")
-SECTIONS = ("robot", "joint", "dynamics", "rewards")
+SECTIONS = ("robot", "joint", "dynamics", "rewards", "battery")
 
 
 def bundled_names() -> tuple[str, ...]:
@@ -121,7 +124,7 @@ def _from_toml(path: Path, source: str) -> Robot:
     except OSError as error:
         raise SurefootError(f"cannot read {path}: {error.strerror or error}.") from None
     _known(f"section of {path.name}", data, SECTIONS)
-    for section in ("robot", "dynamics", "rewards"):
+    for section in ("robot", "dynamics", "rewards", "battery"):
         if not isinstance(data.get(section, {}), Mapping):
             raise SurefootError(f"{section} in {path.name} is {data[section]!r}; expected a [{section}] section.")
     head = data.get("robot", {})
@@ -142,10 +145,13 @@ def _from_toml(path: Path, source: str) -> Robot:
     robot = _with_joint_blocks(robot, data.get("joint", []), path.name)
     rewards = data.get("rewards", {})
     _known(f"key of [rewards] in {path.name}", rewards, REWARDS)
+    battery = data.get("battery", {})
+    _known(f"key of [battery] in {path.name}", battery, BATTERY)
     dynamics = _dynamics(data["dynamics"], robot.joints, path.name) if "dynamics" in data else None
     return robot.replace(
         name=head.get("name", robot.name),
         rewards={k: _number(k, v, path.name) for k, v in rewards.items()},
+        battery={k: _number(k, v, path.name) for k, v in battery.items()},
         dynamics=dynamics,
         symmetry=_planes(head.get("symmetry"), path.name),
     )

@@ -19,6 +19,9 @@ motor is not disclosed, the heat of its coils per squared joint torque [W/(N·m)
 REWARDS = ("velocity_tracking", "energy", "collisions", "touchdown")
 """The paper's four reward coefficients."""
 
+BATTERY = ("capacity", "off", "rest")
+"""Of the battery [Wh]; what the robot draws powered with its drives disabled [W], and with its drives enabled but idle [W]."""
+
 
 def _frozen(value: ArrayLike, dtype: type = float) -> Any:
     array = np.array(value, dtype=dtype)
@@ -51,6 +54,7 @@ class Robot:
     posture: Array  # default joint position [rad], shape (n,)
     motor: Mapping[str, Array]  # MOTOR by name, each of shape (n,); nan: unknown
     rewards: Mapping[str, float] = field(default_factory=dict)
+    battery: Mapping[str, float] = field(default_factory=dict)  # BATTERY by name; those that are known
     dynamics: JointDynamics | None = None  # published joint dynamics
     symmetry: tuple[str, ...] | None = None  # mirror planes as robot.toml gives them; None: as the model has them
     notes: tuple[str, ...] = ()  # what was repaired or assumed while loading
@@ -86,6 +90,11 @@ class Robot:
             self._require(name, getattr(self, name) > 0, "must be above 0 (leave it out for 'none')")
         for name in ("stiffness", "damping"):
             self._require(name, np.logical_not(getattr(self, name) < 0), "must be at least 0")
+        if not 0 <= self.battery.get("off", 0.0) <= self.battery.get("rest", np.inf) or not self.battery.get("capacity", 1.0) > 0:
+            raise SurefootError(
+                f"{self.name}: the battery has {', '.join(f'{k} = {v:g}' for k, v in self.battery.items())}; expected "
+                "capacity above 0 [Wh] and 0 <= off <= rest [W]."
+            )
         both = np.isfinite(self.stall_torque) == np.isfinite(self.no_load_speed)
         self._require("no_load_speed", both, "and stall_torque make one envelope: give both or neither")
         self._require("gear_position", (np.diff(self.gear_position) > 0).all(axis=1), "must increase along the table")

@@ -7,17 +7,49 @@ import os
 import platform
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.simulate.on_ground import OnGround
+from surefoot.simulate.ground import Ground
+from surefoot.simulate.terrain import Terrain
 
 Array = np.ndarray
 ABREAST = 4  # robots shown at most on flat ground, side by side
 AROUND = 12  # robots shown at most on a terrain: those nearest to the first
 BACKENDS = ("egl", "osmesa", "glfw")  # in this order, where MUJOCO_GL does not say
+
+
+class Moving(Protocol):
+    """Where the places of robots are read."""
+
+    def state(self) -> tuple[Array, Array]:
+        """qpos (N, nq) and qvel (N, nv) now."""
+        ...
+
+
+class Filmed(Protocol):
+    """What can be filmed: a world, or a virtual robot."""
+
+    @property
+    def ground(self) -> Ground:
+        """The model, and what in it is a robot's."""
+        ...
+
+    @property
+    def stepper(self) -> Moving:
+        """Where the robots are."""
+        ...
+
+    @property
+    def terrain(self) -> Terrain:
+        """What they walk on."""
+        ...
+
+    timestep: float  # [s]
+    substeps: int  # between two frames that could be taken
+    stand_height: float  # [m]
 
 
 class Film:
@@ -32,7 +64,7 @@ class Film:
     On flat ground the first four are drawn side by side (robots may stand inside one another), on a terrain those near the first.
     """
 
-    def __init__(self, world: OnGround, *, size: tuple[int, int] = (960, 540), rate: float = 25.0) -> None:
+    def __init__(self, world: Filmed, *, size: tuple[int, int] = (960, 540), rate: float = 25.0) -> None:
         """`size` is width and height in pixels; `rate` is the film's [1/s], at most one frame per control step."""
         import mujoco
 
@@ -100,7 +132,7 @@ class Film:
         try:
             import imageio_ffmpeg
         except ImportError:
-            raise SurefootError('a video needs imageio-ffmpeg: pip install "surefoot[train]"') from None
+            raise SurefootError('a video needs imageio-ffmpeg: pip install "surefoot[deploy]"') from None
         path.parent.mkdir(parents=True, exist_ok=True)
         rate: Any = self.rate
         writer = imageio_ffmpeg.write_frames(str(path), self.size, fps=rate, quality=7, macro_block_size=2)

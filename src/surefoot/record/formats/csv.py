@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,15 @@ FALSE_TRUE = {"false": 0.0, "true": 1.0}
 
 def read(request: Request) -> dict[str, Any]:
     """The fields of `Recording` in the file."""
-    path = request.path
+    header, column = columns(request.path)
+    return fields_of(Table(path=request.path, widths=dict.fromkeys(header, 0), read=column), request)
+
+
+def columns(path: Path) -> tuple[list[str], Callable[[str], np.ndarray]]:
+    """The names in the header, and a function that reads the column of a name as numbers."""
     header, rows, lines = _table(path)
     where = {name: k for k, name in enumerate(header)}
-
-    def column(name: str) -> np.ndarray:
-        return _column(path, rows, lines, where[name], name)
-
-    return fields_of(Table(path=path, widths=dict.fromkeys(header, 0), read=column), request)
+    return header, lambda name: _column(path, rows, lines, where[name], name)
 
 
 def _table(path: Path) -> tuple[list[str], list[list[str]], list[int]]:

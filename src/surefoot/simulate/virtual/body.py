@@ -37,13 +37,13 @@ class Body:
         import mujoco
 
         self._mujoco, self.robot, self.place, self.timestep = mujoco, robot, place, timestep
-        self._ground: Ground | None = None
-        self._terrain = terrain or Terrain()
+        self.ground: Ground | None = None
+        self.terrain = terrain or Terrain()
         if place == "fixed":
             self.model = hung_model(robot, robot.joints, Physics(timestep=timestep))
         else:
-            self._ground = _loose(robot, self._terrain, timestep)
-            self.model = self._ground.model
+            self.ground = _loose(robot, self.terrain, timestep)
+            self.model = self.ground.model
             off = mujoco.mjtDisableBit
             self.model.opt.disableflags |= off.mjDSBL_SENSOR | (0 if place == "ground" else off.mjDSBL_CONTACT)
         self.data = mujoco.MjData(self.model)
@@ -51,7 +51,7 @@ class Body:
         self._at = np.array([j.qposadr[0] for j in joints])
         self._dof = np.array([j.dofadr[0] for j in joints])
         self.model.dof_damping[self._dof] = self.model.dof_armature[self._dof] = self.model.dof_frictionloss[self._dof] = 0.0
-        self._base = -1 if self._ground is None else self._ground.base
+        self._base = -1 if self.ground is None else self.ground.base
         self._stand = stand if place == "stand" else None
         if place == "stand" and stand is None:
             raise SurefootError("a robot on a stand needs the stand's stiffness: stand=Stand(...), or place='fixed'.")
@@ -78,8 +78,8 @@ class Body:
         """At rest, joints at a position [rad] (the robot's posture), feet on the ground if there is one."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._at] = self.robot.posture if position is None else position
-        if self.place == "ground" and self._ground is not None:
-            self.data.qpos[:3] = self._terrain.spots[0, 0] + [0.0, 0.0, self._ground.stand_height]
+        if self.place == "ground" and self.ground is not None:
+            self.data.qpos[:3] = self.terrain.spots[0, 0] + [0.0, 0.0, self.ground.stand_height]
         self._mujoco.mj_forward(self.model, self.data)
         if self._stand is not None:
             self._hang(self._stand)
@@ -128,6 +128,11 @@ class Body:
             if 0 in pair:
                 names.add(self.model.body(int(pair.max())).name)
         return np.array(sorted(names), dtype=np.str_)
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """The links that are feet, in the order of their legs; none where the base is fixed."""
+        return () if self.ground is None else self.ground.feet
 
     # --- stand and ground -----------------------------------------------------------------------------------------------------
     def _hang(self, stand: Stand) -> None:

@@ -269,4 +269,12 @@ class Motors:
         """Mean of R i² [W], shape (n,)."""
         return self.drives.resistance * self.block.total("square") / max(self.steps, 1)
 
+    def inverter_loss(self) -> Array:
+        """Mean of the voltage that the inverter loses times i [W], shape (n,)."""
+        return self.block.total("inverter") / max(self.steps, 1)
+
+    def transmission_loss(self) -> Array:
+        """Mean heat of friction, damping and damper in elastic joints [W], shape (n,); 0 where rigid."""
+        return self.block.total("rubbing") / max(self.steps, 1)
+
     steps: int = 0

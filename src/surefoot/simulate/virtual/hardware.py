@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from surefoot.simulate.virtual.body import Body, Place
 from surefoot.simulate.virtual.drives import Motors
 from surefoot.simulate.virtual.engine import Engine
 from surefoot.simulate.virtual.hidden import TIMESTEP, Machine, hidden_machine
+from surefoot.simulate.virtual.ledger import Ledger
 from surefoot.simulate.virtual.path import Wire
 
 Array = np.ndarray
@@ -50,6 +52,7 @@ class VirtualHardware:
         self.motors = Motors(drives, self.body.position, engine)
         self.body.weigh(self.motors.armature())
         self.bus = Bus(machine.battery)
+        self.ledger: Ledger | None = None
         self._wire = Wire(machine.path, seed=machine.seed)
         self._noise = np.random.default_rng([machine.seed, 21])
         self._rigid_damping = np.where(drives.elastic, 0.0, drives.damping)
@@ -99,8 +102,24 @@ class VirtualHardware:
         return self._elapsed * self._step
 
     def truth(self) -> dict[str, Array]:
-        """True joint motion and base motion, for evaluation: `joint_position`, `joint_velocity`, and those of `Body.base`."""
-        return {"joint_position": self.body.position, "joint_velocity": self.body.velocity, **self.body.base()}
+        """True joint motion, base motion and contacts of the feet, for evaluation.
+
+        `joint_position`, `joint_velocity`, those of `Body.base`, and `contact`, 0 or 1 for each of `body.feet`.
+        """
+        moving = {"joint_position": self.body.position, "joint_velocity": self.body.velocity, **self.body.base()}
+        if self.body.place == "ground":
+            touching = set(self.body.contacts())
+            moving["contact"] = np.array([float(foot in touching) for foot in self.body.feet])
+        return moving
+
+    def sag(self, share: float) -> None:
+        """From now on the battery has only a share of its voltage: a fault, on purpose."""
+        self.bus.battery = dataclasses.replace(self.machine.battery, voltage=share * self.machine.battery.voltage)
+
+    def keep_accounts(self) -> Ledger:
+        """Book from now on where every joule goes; costs a little time."""
+        self.ledger = Ledger(self)
+        return self.ledger
 
     # --- one period -----------------------------------------------------------------------------------------------------------
     def _advance(self) -> None:
@@ -112,7 +131,9 @@ class VirtualHardware:
             position, velocity = body.position, body.velocity
             push = motors.advance(position, velocity, self.bus.voltage, self._steps)
             drawn = motors.power()
-            self.bus.draw(float(drawn.sum()), self._step)
+            self.bus.draw(float(drawn.sum()), self._step, self._armed)
+            if self.ledger is not None:
+                self.ledger.note(push, velocity, self._step, self._armed)
             body.step(
                 push + motors.gear_torque(position, velocity), armature=motors.armature(), damping=self._rigid_damping,
                 friction=motors.rigid_friction(velocity),

@@ -123,12 +123,20 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
     voltage = float(np.max(motor["voltage"]))
     regain = robot.motor["regeneration"]
     strength = float(voltage * np.sum(voltage / resistance))  # power of all motors at stall [W]
+    charge = 17.2 * robot.mass if np.isfinite(robot.mass) else np.inf  # ANYmal's 907 Wh on 52.8 kg
     battery = Battery(voltage=voltage, resistance=float(rng.uniform(0.1, 0.3)) * voltage**2 / strength, droop=0.15,
-                      capacity=17.2 * robot.mass if np.isfinite(robot.mass) else np.inf,  # ANYmal's 907 Wh on 52.8 kg
+                      capacity=robot.battery.get("capacity", charge), **_standby(robot, seed),
                       regeneration=float(np.nanmean(regain)) if np.isfinite(regain).any() else 0.0)  # fmt: skip
     stand = Stand(sway=float(rng.uniform(10, 18)), rock=float(rng.uniform(10, 18)), damping=float(rng.uniform(0.03, 0.1)))
     return Machine(robot=robot.source, seed=seed, drives=drives, path=path, battery=battery,
                    stand=stand if can_move(robot) else None)  # fmt: skip
+
+
+def _standby(robot: Robot, seed: int) -> dict[str, float]:
+    """What electronics and idle inverters of this machine draw [W], around what is known of its kind; nothing if nothing is."""
+    off = robot.battery.get("off", 0.0)
+    off_draw, rest_draw = np.random.default_rng([seed, 22]).uniform(0.95, 1.05, 2)
+    return {"idle": off * off_draw, "switching": (robot.battery.get("rest", off) - off) * rest_draw}
 
 
 def _require(robot: Robot) -> None:

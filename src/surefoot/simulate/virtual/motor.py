@@ -74,6 +74,8 @@ SUMS = (  # what is added up over the steps of a call
     "motor_torque",  # k_i r i [N·m]
     "power",  # from the bus, u i [W]
     "square",  # i² [A²]
+    "inverter",  # lost in the inverter, u_lost i [W]
+    "rubbing",  # friction, damping and damper of an elastic joint [W]
 )
 
 
@@ -188,7 +190,13 @@ def step(m: Arithmetic, p: Any, x: Any, s: dict[str, Any], h: float, dead_steps:
         **dict(zip(lines(dead_steps), passed, strict=False)),
     }
     torque = push + p["elastic"] * (held - push)
-    return new, {"torque": torque, "motor_torque": motor, "power": volts * mean, "square": mean * mean}
+    # what an elastic joint turns into heat: all that neither speeds the rotor up nor is in the spring, at the mean speed
+    midway = 0.5 * (speed + rolling)
+    dragged = push - held - (rolling - speed) * x["inertia"] * (1 / h)
+    rubbing = p["elastic"] * (dragged * midway + (held - p["spring"] * (stretch - gap)) * (midway - x["link_velocity"]))
+    sums = {"torque": torque, "motor_torque": motor, "power": volts * mean, "square": mean * mean, "inverter": lost * mean,
+            "rubbing": rubbing}  # fmt: skip
+    return new, sums
 
 
 BLANKING_SLOPE = 20.0  # [1/A] the voltage error of the inverter is full beyond 50 mA
