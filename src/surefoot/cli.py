@@ -17,6 +17,7 @@ from surefoot.commands.recording import record, recover, serve
 from surefoot.commands.reporting import report
 from surefoot.commands.running import analyze, csource, run
 from surefoot.commands.training import play, train
+from surefoot.commands.transferring import transfer
 from surefoot.commands.words import gather
 from surefoot.errors import SurefootError
 
@@ -38,9 +39,13 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "validate-network": validate_network,
     "train": train,
     "play": play,
+<<<<<<< HEAD
+    "transfer": transfer,
+=======
     "run": run,
     "analyze": analyze,
     "csource": csource,
+>>>>>>> deploy
     "energy": energy,
     "demo": demo,
 }

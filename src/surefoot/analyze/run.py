@@ -82,7 +82,7 @@ def account(run: Run, robot: Robot, *, off: float | None = None, rest: float | N
         raise SurefootError(
             f"the run's joints are {', '.join(run.joints)} and {robot.name} has {', '.join(robot.joints)}; order and names must agree."
         )
-    linear, angular, source = _velocities(run)
+    linear, angular, source = velocities(run)
     moving = np.concatenate([linear[:, :2], angular[:, 2:]], axis=1)
     steady = _steady(run)
     some = bool(steady.any())
@@ -118,7 +118,7 @@ def fell(run: Run) -> bool:
     return bool(((leaning | low) & upright).any())
 
 
-def _velocities(run: Run) -> tuple[Array, Array, str]:
+def velocities(run: Run) -> tuple[Array, Array, str]:
     """Of the base in its own axes: true where it is known."""
     if "true_velocity" in run:
         turn = run["true_orientation"]

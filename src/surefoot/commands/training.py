@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from surefoot.identify import Fit
     from surefoot.robot import Robot
+    from surefoot.robot.dynamics import JointDynamics
+    from surefoot.simulate.plug import Drive
     from surefoot.train.train import Plan
 
 Ground = Literal["flat", "paper", "rough", "stairs_up", "stairs_down", "boxes", "slope_up", "slope_down"]
@@ -29,7 +31,7 @@ FILES = ("policy.onnx", "training.json", "curves.csv", "checkpoint.pt")
 def train(
     robot: Name, fit: Annotated[Path | None, tyro.conf.Positional] = None, *, out: Path,
     preset: Literal["laptop", "paper"] = "laptop", minutes: float | None = None, iterations: int | None = None, seed: int = 0,
-    terrain: Ground = "flat", dynamics: Literal["fit", "robot"] = "fit", timestep: float | None = None,
+    terrain: Ground = "flat", dynamics: Literal["fit", "robot", "none"] = "fit", network: Path | None = None, timestep: float | None = None,
     robots: int | None = None, randomise: float = 0.0, resume: bool = False, no_video: bool = False,
 ) -> int:  # fmt: skip
     """Train a walking policy with identified joint dynamics.
@@ -43,10 +45,12 @@ def train(
         iterations: how many, instead of the preset's; the entropy schedule keeps its own turn-over.
         seed: of everything random.
         terrain: flat, paper (all kinds with a curriculum), or one kind.
-        dynamics: fit (the folder), or robot: the joint dynamics that come with the robot, without a fit.
+        dynamics: fit (the folder); robot: the joint dynamics that come with the robot; none: no model at all, a baseline.
+        network: a drive network (its .toml) in the place of the drives: a baseline.
         timestep: physics step [s], instead of the preset's; must be the fit's.
         robots: simulated at once, instead of the preset's.
         randomise: draw armature, damping, friction and delay up to this share off, per robot: a baseline, not needed with a fit.
+            With --dynamics none: draw them from this share of all that the gains and limits allow.
         resume: continue the training in OUT.
         no_video: do not film the policy at the end.
 
@@ -58,17 +62,15 @@ def train(
     seeded(seed)
     writable(out, *FILES)
     machine = load_robot(robot)
-    known = _fit(fit, machine, dynamics)
-    joints = known.dynamics.ordered_for(machine.joints) if known else machine.dynamics
-    assert joints is not None
+    drive, joints, origin, known = _dynamics(machine, fit, dynamics, network)
     plan = Plan.of(
         preset, dynamics_timestep=known.physics.timestep if known else None, physics=known.physics if known else None,
         timestep=timestep, terrain=terrain, seed=seed, minutes=minutes, iterations=iterations, robots=robots, randomise=randomise,
-        origin={"fit": fit.name, "model_hash": known.model_hash} if known and fit else {"dynamics": "robot.toml"},
+        origin=origin,
     )  # fmt: skip
     _announce(machine, plan)
     with _stopping() as stop, _watched(plan) as tell:
-        trained = learn(machine, joints, plan, out, resume=resume, tell=tell, stop=stop)
+        trained = learn(machine, joints, plan, out, resume=resume, drive=drive, tell=tell, stop=stop)
     from surefoot.train.learner import rank
 
     if rank():
@@ -80,7 +82,7 @@ def train(
         say("highest level passed: " + ", ".join(f"{kind} {level}" for kind, level in trained.passed.items()), markup=False)
     if trained.lost:
         say(f"the engine lost a robot {trained.lost} times; each was started anew and left out of the learning", markup=False)
-    if not no_video:
+    if not no_video and network is None:
         _film(machine, out, seed)
     say(f"wrote {', '.join(f'{out}/{name}' for name in FILES)}", markup=False, soft_wrap=True)
     if trained.iterations < plan.learner.iterations:
@@ -100,6 +102,31 @@ def _film(machine: Robot, out: Path, seed: int) -> None:
         warn(f"there is no film: {error}")
 
 
+def _dynamics(
+    machine: Robot, folder: Path | None, dynamics: str, network: Path | None
+) -> tuple[Callable[[], Drive] | None, JointDynamics, dict[str, str], Fit | None]:
+    """What stands in the place of the drives, the joint dynamics, where they came from, and the fit if there is one."""
+    from surefoot.robot.dynamics import JointDynamics
+
+    if network is not None:
+        if folder is not None or dynamics != "fit":
+            raise SurefootError("--network takes the place of the drives; leave out the fit and --dynamics.")
+        from surefoot.networks import Network
+
+        learned = Network.load(network)
+        return learned.drive, learned.convention.dynamics(machine.joints), {"network": network.name}, None
+    if dynamics == "none":
+        if folder is not None:
+            raise SurefootError(f"--dynamics none leaves the fit {folder} unused; give one of the two.")
+        return None, JointDynamics.no_model(machine.joints), {"dynamics": "none"}, None
+    known = _fit(folder, machine, dynamics)
+    if known is None:
+        assert machine.dynamics is not None
+        return None, machine.dynamics, {"dynamics": "robot.toml"}, None
+    assert folder is not None
+    return None, known.dynamics.ordered_for(machine.joints), {"fit": folder.name, "model_hash": known.model_hash}, known
+
+
 def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:
     """The fit whose dynamics are used; None for the robot's own."""
     if dynamics == "robot":
@@ -111,7 +138,7 @@ def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:
     if folder is None:
         raise SurefootError(
             "training needs joint dynamics: the folder of a fit (surefoot train ROBOT FIT --out run/), or --dynamics robot "
-            "for those that come with the robot."
+            "for those that come with the robot. Baselines: --dynamics none, --network."
         )
     from surefoot.identify import Fit
     from surefoot.identify.answer import model_hash

@@ -12,7 +12,7 @@ from typing import Any
 from surefoot.errors import SurefootError
 
 MANY = ("stiffness", "damping", "amplitude", "centre", "joints", "select", "prescribe", "rename", "extra", "fix", "tie", "bound",
-        "fault", "held-out", "only", "topic", "motor-side")  # fmt: skip
+        "fault", "held-out", "only", "topic", "motor-side", "policies", "tests")  # fmt: skip
 """Options that take several values: `--fix a b` and `--fix a --fix b` say the same."""
 LONGEST = 160  # characters of a note
 

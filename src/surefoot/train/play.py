@@ -31,7 +31,13 @@ def play(
         raise SurefootError(f"--seconds is {seconds:g}; expected more than 2.5, because the first 2 s are not compared.")
     policy = Policy.load(run)
     policy.spec.check(robot)
-    plan = replace(plan_of(read_record(run)), seed=seed, judged=robots, judged_seconds=seconds)
+    record = read_record(run)
+    if "network" in record["origin"]:
+        raise SurefootError(
+            f"the policy in {run} was trained with the drive network {record['origin']['network']}, which is not kept beside it; "
+            "walk it on a machine: surefoot run."
+        )
+    plan = replace(plan_of(record), seed=seed, judged=robots, judged_seconds=seconds)
     plan = plan if terrain is None else replace(plan, terrain=terrain)
     task = new_task(robot, policy.spec.dynamics, plan, robots=robots, seed=seed, judged=True)
     film = None if video is None else Film(task.world)

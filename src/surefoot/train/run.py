@@ -25,7 +25,7 @@ from surefoot.train.log import Curves
 from surefoot.train.observation import critic_size
 from surefoot.train.symmetry import group, mirror
 from surefoot.train.task import Task
-from surefoot.train.train import Plan, Trained, describe, randomised
+from surefoot.train.train import Plan, Trained, broadly, describe, randomised
 from surefoot.train.training import Training
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from surefoot.robot.dynamics import JointDynamics
     from surefoot.robot.spec import Robot
+    from surefoot.simulate.plug import Drive
     from surefoot.simulate.world import World
     from surefoot.train.symmetry import Mirror
     from surefoot.train.task import Seen
@@ -42,14 +43,20 @@ ONE_CELL = np.zeros((1, 2))  # a height scan of flat ground, whose cells are all
 REASONS = ("", "interrupted", "time is over")
 
 
-def new_task(robot: Robot, dynamics: JointDynamics, plan: Plan, *, robots: int, seed: int, judged: bool = False) -> Task:
+def new_task(
+    robot: Robot, dynamics: JointDynamics, plan: Plan, *, robots: int, seed: int, judged: bool = False,
+    drive: Callable[[], Drive] | None = None,
+) -> Task:  # fmt: skip
     """N robots in a world of the plan's; `judged`: for evaluation, without chance and spread evenly over the terrain."""
     substeps = round(plan.task.period / plan.physics.timestep)
     ground = terrain(plan.terrain, seed=plan.seed)
     if plan.randomise and not judged:
-        dynamics = randomised(dynamics, robots, plan.randomise, seed)
+        measured = any(value.any() for value in dynamics.arrays().values())
+        share = plan.randomise
+        dynamics = randomised(dynamics, robots, share, seed) if measured else broadly(robot, robots, share, seed)
     world = make_world(
-        robot, dynamics, physics=plan.physics, robots=robots, substeps=substeps, terrain=ground, threads=cores()
+        robot, dynamics, physics=plan.physics, robots=robots, substeps=substeps, terrain=ground, threads=cores(),
+        drive=drive() if drive else None,
     )  # fmt: skip
     settings = plan.task.without_chance() if judged else plan.task
     return Task(robot, world, settings, Course(ground, robots, seed=seed, spread=judged), seed=seed)
@@ -81,12 +88,15 @@ def standing_feet(robot: Robot, world: World) -> Array:
 class Run:
     """One process's share of a training."""
 
-    def __init__(self, robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path) -> None:
+    def __init__(
+        self, robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path, drive: Callable[[], Drive] | None = None
+    ) -> None:
+        self.drive = drive
         self.robot, self.dynamics, self.plan, self.out = robot, dynamics, plan, out
         self.first = rank() == 0
         torch.set_num_threads(cores())
         seed = plan.seed * 1000 + rank()
-        task = new_task(robot, dynamics, plan, robots=plan.learner.robots, seed=seed)
+        task = new_task(robot, dynamics, plan, robots=plan.learner.robots, seed=seed, drive=drive)
         pruned = plan.learner.prune and task.world.terrain.flat
         cells = ONE_CELL if pruned else SCAN
         images = mirrors(robot, task.world, cells) if plan.learner.mirrored else []
@@ -130,7 +140,9 @@ class Run:
 
     def _judged(self) -> Task:
         if self.judge is None:
-            self.judge = new_task(self.robot, self.dynamics, self.plan, robots=self.plan.judged, seed=self.plan.seed, judged=True)
+            self.judge = new_task(
+                self.robot, self.dynamics, self.plan, robots=self.plan.judged, seed=self.plan.seed, judged=True, drive=self.drive
+            )
         return self.judge
 
     def agree(self, reason: str) -> str:

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.robot.drive import gear_ratio
+from surefoot.robot.dynamics import JointDynamics
 from surefoot.simulate.physics import Physics
 from surefoot.train.evaluate import ROBOTS, SECONDS
 from surefoot.train.settings import LearnerSettings, TaskSettings, preset
 
 if TYPE_CHECKING:
-    from surefoot.robot.dynamics import JointDynamics
     from surefoot.robot.spec import Robot
+    from surefoot.simulate.plug import Drive
     from surefoot.train.evaluate import Evaluation
 
 EVALUATE_EVERY = 50  # iterations
@@ -59,8 +61,8 @@ class Plan:
         changes = {"timestep": timestep, "iterations": iterations, "robots": robots}
         learner = learner.replace(**{key: value for key, value in changes.items() if value is not None})
         _positive(minutes=minutes, iterations=iterations, robots=robots)
-        if not 0 <= randomise < 1:
-            raise SurefootError(f"--randomise is {randomise:g}; expected a share between 0 and 1, for example 0.3.")
+        if not 0 <= randomise <= 1:
+            raise SurefootError(f"--randomise is {randomise:g}; expected a share from 0 to 1, for example 0.3.")
         _same_step(dynamics_timestep, learner.timestep)
         world = physics or Physics(timestep=learner.timestep)
         return cls(
@@ -113,13 +115,16 @@ class Trained:
 
 
 def train(
-    robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path, *, resume: bool = False,
+    robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path, *, resume: bool = False, drive: Callable[[], Drive] | None = None,
     tell: Callable[[Progress], None] | None = None, stop: Callable[[], bool] = lambda: False,
 ) -> Trained:  # fmt: skip
-    """Train until the plan's iterations or minutes are over, or `stop` says so; every process of torchrun calls this alike."""
+    """Train until the plan's iterations or minutes are over, or `stop` says so; every process of torchrun calls this alike.
+
+    `drive` makes what stands in the place of the robot's own drives, a network for example; `dynamics` then act beside it.
+    """
     from surefoot.train.run import Run
 
-    run = Run(robot, dynamics, plan, Path(out))
+    run = Run(robot, dynamics, plan, Path(out), drive)
     if resume:
         run.resume()
     if plan.learner.iterations <= run.training.iteration:
@@ -173,3 +178,25 @@ def randomised(dynamics: JointDynamics, robots: int, share: float, seed: int) ->
     names = ("armature", "damping", "friction", "delay")
     rows = {k: np.broadcast_to(v, (robots, *v.shape)) for k, v in dynamics.arrays().items()}
     return dynamics.replace(**(rows | {name: factor(getattr(dynamics, name)) for name in names}))
+
+
+SLOW, LAG, STICTION, LATEST = 3.0, 0.1, 0.02, 0.015  # [Hz], [s], [-], [s]
+
+
+def broadly(robot: Robot, robots: int, share: float, seed: int) -> JointDynamics:
+    """The other baseline: no measurement at all, so that everything is drawn per robot from what the gains and limits allow.
+
+    Armature 0 … P / (2π 3 Hz)², damping 0 … P · 0.1 s, friction 0 … 2 % of the torque limit, bias ±0.03 rad, delay 0 … 15 ms,
+    each range cut to a `share` of it.
+    """
+    rng = np.random.default_rng([seed, 78])
+    limit = robot.torque_limit * np.where(robot.geared, gear_ratio(robot, robot.posture), 1.0)
+    free = [joint for joint, x in zip(robot.joints, limit, strict=True) if not np.isfinite(x)]
+    if free:
+        raise SurefootError(f"{robot.name}: {', '.join(free)} has no torque limit to draw friction from; add torque_limit.")
+    draw = lambda low, high: share * rng.uniform(low, high, (robots, np.size(high)))  # noqa: E731
+    p, zero = robot.stiffness, np.zeros(robot.n)
+    return JointDynamics(
+        joints=robot.joints, armature=draw(zero, p / (2 * np.pi * SLOW) ** 2), damping=draw(zero, LAG * p),
+        friction=draw(zero, STICTION * limit), bias=draw(zero - 0.03, zero + 0.03), delay=draw(np.zeros(1), np.full(1, LATEST)),
+    )  # fmt: skip
