@@ -39,13 +39,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "validate-network": validate_network,
     "train": train,
     "play": play,
-<<<<<<< HEAD
-    "transfer": transfer,
-=======
     "run": run,
     "analyze": analyze,
+    "transfer": transfer,
     "csource": csource,
->>>>>>> deploy
     "energy": energy,
     "demo": demo,
 }
