@@ -22,12 +22,13 @@ PAGE = "report.html"
 
 
 def report(fits: Files, out: Path, robot: str = "", baseline: Path | None = None) -> int:
-    """Draw a fit, several fits side by side, or a training as one HTML page that needs no network.
+    """Draw a fit, several fits side by side, a training, or a run as one HTML page that needs no network.
 
     Args:
-        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them. Or one that train wrote.
+        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them. Or a folder that train
+            wrote, or a file that run wrote.
         out: the page, for example page.html.
-        robot: needed for the 3-D view and the analytic frequency response when the fit's robot is not found where it was.
+        robot: needed when it is not found where it was, for the 3-D view, the analytic frequency response, and every run.
         baseline: another fit of the same recordings, drawn beside it in the delta phase portrait.
 
     """
@@ -44,6 +45,11 @@ def report(fits: Files, out: Path, robot: str = "", baseline: Path | None = None
             raise SurefootError(f"{trainings[0]} is a training; draw it alone, without --baseline and --robot.")
         content = training_content(trainings[0])
         told(write(content, out), content)
+        return 0
+    if runs := [path for path in fits if path.suffix == ".npz"]:
+        if len(fits) > 1 or baseline is not None:
+            raise SurefootError(f"{runs[0]} is a run; draw it alone, without --baseline.")
+        draw_run(runs[0], out, robot)
         return 0
     folders = [folder for path in fits for folder in _folders(path)]
     loaded = {label: Fit.load(folder) for label, folder in zip(_labels(folders), folders, strict=True)}
@@ -108,6 +114,25 @@ def draw(fit: Fit, robot: Robot, out: Path, live: LiveServer | None = None) -> N
     told(write(content, out), content)
     if live is not None:
         live.finish(content)
+
+
+def draw_run(path: Path, out: Path, robot: str = "") -> None:
+    """The page of a run that is on disk."""
+    from surefoot.commands.options import load_robot
+    from surefoot.record.run import Run
+    from surefoot.report import run_content, write
+
+    taken = Run.load(path)
+    content = run_content(taken, load_robot(robot or str(taken.notes.get("source", taken.robot))))
+    told(write(content, out), content)
+
+
+def draw_training(folder: Path) -> None:
+    """The page of a training that has just ended, beside what it wrote."""
+    from surefoot.report import training_content, write
+
+    content = training_content(folder)
+    told(write(content, folder / PAGE), content)
 
 
 @contextlib.contextmanager

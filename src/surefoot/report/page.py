@@ -19,7 +19,7 @@ import numpy as np
 from surefoot.errors import SurefootError
 
 Array = np.ndarray
-SCRIPTS = ("core.js", "plot.js", "charts.js", "scene.js", "sections.js", "several.js", "live.js", "training.js", "page.js")
+SCRIPTS = tuple(f"{name}.js" for name in "core plot charts scene sections several live training run page".split())
 LARGEST = 32767  # of a 16-bit number; the one below the smallest stands for "not there"
 
 

@@ -4,6 +4,7 @@ const KINDS = {
   fit: [parametersSection, motionSection, sceneSection, portraitSection, errorSection, frequencySection, residualSection, correlationSection, searchSection, dataSection, provenanceSection],
   fits: [fitsSection, fitsTableSection, fitsSourcesSection],
   training: [marksSection, curvesSection, trainedSection],
+  run: [accountSection, velocitySection, gaitSection, cyclesSection, spectraSection, powerSection, runNotesSection],
   live: [liveSection],
   recording: [recordingSection],
 };
