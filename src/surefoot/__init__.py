@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.deploy import Controller as Controller
     from surefoot.deploy import Policy as Policy
     from surefoot.errors import SurefootError as SurefootError
     from surefoot.identify import Fit as Fit
@@ -42,6 +43,7 @@ _HOME = {
     "Recording": "record",
     "chirp": "record.excitation",
     "steps": "record.excitation",
+    "Controller": "deploy",
     "Policy": "deploy",
     "JointDynamics": "robot",
     "Robot": "robot",
@@ -53,6 +55,7 @@ _HOME = {
     "replay": "simulate",
 }
 __all__ = [
+    "Controller",
     "Fit",
     "JointDynamics",
     "Physics",

@@ -1,5 +1,7 @@
 """Policies as small as they can be, for tests."""
 
+from itertools import pairwise
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -26,8 +28,8 @@ def linear(path, weights, metadata, bias=None):
     shape = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["robots", size])  # noqa: E731
     graph = helper.make_graph(
         [helper.make_node("Gemm", ["observation", "w", "b"], ["action"], transB=1)], "policy",
-        [shape("observation", weights.shape[1])],
-        [shape("action", weights.shape[0])], [numpy_helper.from_array(weights.astype(np.float32), "w"), numpy_helper.from_array(bias.astype(np.float32), "b")],
+        [shape("observation", weights.shape[1])], [shape("action", weights.shape[0])],
+        [numpy_helper.from_array(x.astype(np.float32), name) for name, x in (("w", weights), ("b", bias))],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
     helper.set_model_props(model, metadata)
@@ -40,7 +42,7 @@ def deep(path, metadata, sizes=(48, 128, 128, 128, 12), seed=0):
     rng = np.random.default_rng(seed)
     constants = {"mean": rng.normal(size=sizes[0]), "std": rng.uniform(0.2, 2.0, sizes[0])}
     nodes = [helper.make_node("Sub", ["observation", "mean"], ["c"]), helper.make_node("Div", ["c", "std"], ["x0"])]
-    for k, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for k, (before, after) in enumerate(pairwise(sizes)):
         constants |= {f"w{k}": rng.normal(size=(after, before)) / np.sqrt(before), f"b{k}": 0.1 * rng.normal(size=after)}
         last = k == len(sizes) - 2
         nodes.append(helper.make_node("Gemm", [f"x{k}", f"w{k}", f"b{k}"], ["action" if last else f"y{k}"], transB=1))

@@ -8,6 +8,7 @@ from surefoot.deploy import Policy
 from surefoot.errors import SurefootError
 from surefoot.robot import Robot
 
+
 @pytest.fixture
 def file(tmp_path):
     return linear(tmp_path / "policy.onnx", np.eye(12, 48), specification().to_metadata())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
 
 from surefoot.analyze.energy import Transport, decompose, standby
 from surefoot.errors import SurefootError
@@ -80,13 +82,18 @@ def account(run: Run, robot: Robot, *, off: float | None = None, rest: float | N
     """The numbers of a run. `off` and `rest` [W]: what the robot draws standing by, instead of what its robot.toml says."""
     if run.joints != robot.joints:
         raise SurefootError(
-            f"the run's joints are {', '.join(run.joints)} and {robot.name} has {', '.join(robot.joints)}; order and names must agree."
+            f"the run's joints are {', '.join(run.joints)} and {robot.name} has {', '.join(robot.joints)}; "
+            "order and names must agree."
         )
     linear, angular, source = velocities(run)
     moving = np.concatenate([linear[:, :2], angular[:, 2:]], axis=1)
     steady = steady_rows(run)
     some = bool(steady.any())
-    mean = lambda rows: tuple(float(x) for x in rows[steady].mean(axis=0))  # noqa: E731
+
+    def mean(rows: Array) -> tuple[float, float, float]:
+        forward, left, turn = map(float, rows[steady].mean(axis=0))
+        return forward, left, turn
+
     velocity = mean(moving) if some else None
     gait = tuple(_gait(run, steady)) if some else ()
     power = float(run["battery_power"][steady].mean()) if some and "battery_power" in run else None
@@ -176,7 +183,7 @@ def _calmed(down: NDArray[np.bool_], shortest: int) -> NDArray[np.bool_]:
     """The same without spells that are too short: they are given to what came before."""
     edges = np.flatnonzero(np.diff(down.astype(int))) + 1
     out = down.copy()
-    for begin, end in zip(edges, [*edges[1:], len(down)], strict=bool(len(edges))):
+    for begin, end in pairwise([*edges, len(down)]):
         if end - begin < shortest:
             out[begin:end] = out[begin - 1]
     return out
@@ -195,13 +202,11 @@ def _steps(run: Run, moving: Array, stride: float) -> list[Step]:
         return []
     time, command, period = run.time[rows], run["command"][rows], float(np.median(np.diff(run.time)))
     width = max(1, round(stride / period))
-    mean = lambda x: np.convolve(x, np.ones(width), mode="same")  # noqa: E731
-    smooth = np.stack([mean(moving[rows, k]) / mean(np.ones(len(rows))) for k in range(3)], axis=1)
+    smooth = uniform_filter1d(moving[rows], width, axis=0, mode="nearest")
     earlier = np.vstack([np.zeros(3), command[:-1]])
     changes = np.flatnonzero((command != earlier).any(axis=1))
     found = []
-    ends = np.append(changes[1:], len(rows))
-    for begin, end in zip(changes, ends, strict=True):
+    for begin, end in pairwise([*changes, len(rows)]):
         for k in np.flatnonzero(command[begin] != earlier[begin]):
             before, after = float(earlier[begin, k]), float(command[begin, k])
             share = (smooth[begin:end, k] - before) / (after - before)

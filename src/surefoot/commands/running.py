@@ -124,7 +124,9 @@ def _steering(net: Policy, command: str, script: Path | None, keyboard: bool, ga
         raise SurefootError('give one of --command "1 0 0", --script FILE, --keyboard and --gamepad.')
     low, high = net.spec.command_low, net.spec.command_high
     if keyboard or gamepad:
-        return (Keyboard(low, high) if keyboard else Gamepad(low, high)), True
+        live = Keyboard if keyboard else Gamepad
+        console().print(str(live.__doc__).partition("\n")[0], markup=False)
+        return live(low, high), True
     if script is not None:
         return Script.load(script), False
     try:

@@ -29,6 +29,7 @@ def find_policy(name: str) -> Path:
     path = path / "policy.onnx" if path.is_dir() else path
     if not path.is_file():
         raise SurefootError(
-            f"{name!r} is no policy: neither a bundled robot ({', '.join(bundled_names())}) nor a policy.onnx nor a folder with one."
+            f"{name!r} is no policy: neither a bundled robot ({', '.join(bundled_names())}) nor a policy.onnx nor a folder with "
+            "one."
         )
     return path

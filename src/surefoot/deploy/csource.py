@@ -140,7 +140,9 @@ def _calls(layers: Layers) -> str:
     for k, w in enumerate(layers.weights):
         here, there = ("a", "b") if k % 2 == 0 else ("b", "a")
         there = "action" if k == last else there
-        lines.append(f"    surefoot_linear(surefoot_w{k}, surefoot_b{k}, {here}, {there}, {w.shape[0]}, {w.shape[1]}, {int(k < last)});\n")
+        lines.append(
+            f"    surefoot_linear(surefoot_w{k}, surefoot_b{k}, {here}, {there}, {w.shape[0]}, {w.shape[1]}, {int(k < last)});\n"
+        )
     return "".join(lines)
 
 
@@ -152,5 +154,5 @@ def _list(values: Array) -> str:
 
 def _number(x: float) -> str:
     """A float32, exactly; infinity is the largest."""
-    x = np.float32(np.clip(x, -np.finfo(np.float32).max, np.finfo(np.float32).max))
-    return f"{float(x).hex()}f"
+    largest = float(np.finfo(np.float32).max)
+    return f"{float(np.float32(min(max(x, -largest), largest))).hex()}f"

@@ -36,18 +36,21 @@ class Fault:
         if not (np.isfinite(self.at) and self.at >= 0):
             raise SurefootError(f"the fault {self.kind} happens at {self.at:g} s; expected seconds >= 0.")
         if (self.kind == "stuck") != bool(self.joint):
-            raise SurefootError(f"the fault {self.kind} is written stuck:JOINT@SECONDS for an encoder, KIND@SECONDS for all others.")
+            raise SurefootError(
+                f"the fault {self.kind} is written stuck:JOINT@SECONDS for an encoder, KIND@SECONDS for all others."
+            )
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """From KIND@SECONDS or stuck:JOINT@SECONDS."""
-        found = re.fullmatch(r"(\w+)(?::(\w+))?@([\d.eE+-]+)", text)
+        found = re.fullmatch(r"(\w+)(?::(\w+))?(?:@(.*))?", text)
+        if not found:
+            raise unknown("fault", [text], list(KINDS))
         try:
-            return cls(kind=found[1], joint=found[2] or "", at=float(found[3])) if found else cls(kind=text, at=0.0)
-        except ValueError as error:
-            if isinstance(error, SurefootError):
-                raise
+            at = float(found[3])
+        except (TypeError, ValueError):
             raise SurefootError(f"the fault {text!r} has no time; write for example lost@5 or stuck:LF_KFE@5.") from None
+        return cls(kind=found[1], joint=found[2] or "", at=at)
 
     def __str__(self) -> str:
         return f"{self.kind}{self.joint and ':'}{self.joint}@{self.at:g}"

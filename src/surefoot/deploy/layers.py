@@ -44,14 +44,14 @@ def read_layers(path: Path) -> Layers:
     """The network that `surefoot train` wrote: centre, scale, then linear layers with ELU in between."""
     try:
         nodes, tensors = _graph(path.read_bytes())
-    except (IndexError, ValueError, KeyError, struct.error, UnicodeDecodeError):
+    except (IndexError, ValueError, KeyError, StopIteration, AssertionError, struct.error):
         raise SurefootError(f"{path} is not an ONNX file, or a damaged one.") from None
     try:
         return _chain(nodes, tensors)
     except (KeyError, _Foreign) as error:
         raise SurefootError(
-            f"the network in {path} is not one of surefoot train's ({error}); only a normaliser (Sub, Div) and linear layers (Gemm) "
-            "with Elu in between can be written as C."
+            f"the network in {path} is not one of surefoot train's ({error}); only a normaliser (Sub, Div) and linear layers "
+            "(Gemm) with Elu in between can be written as C."
         ) from None
 
 

@@ -1,9 +1,10 @@
 """What a policy sees: one function, for training and for hardware."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.robot.dynamics import Array
 
@@ -21,7 +22,7 @@ def observe(
     velocity: ArrayLike,
     action: ArrayLike,
     posture: ArrayLike,
-    out: Array | None = None,
+    out: NDArray[Any] | None = None,
 ) -> Array:
     """The observation o = [v_B, ω_B, g_B, (v̂_x, v̂_y, ω̂_yaw), q − q_0, q̇, a_{t−1}], shape (..., 12 + 3n); 48 for 12 joints.
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.deploy.observation import observation_names
 from surefoot.errors import SurefootError
 from surefoot.robot.dynamics import Array, JointDynamics
 from surefoot.robot.spec import Robot
 
+Single = NDArray[np.float32]
 FORMAT = "surefoot-policy-1"
 INPUT, OUTPUT = "observation", "action"
 ROWS = ("stiffness", "damping", "posture", "lower", "upper", "soft_band")
@@ -154,18 +155,19 @@ class Policy:
         action = self._session.run([OUTPUT], {INPUT: o.reshape(-1, wanted)})[0]
         return action.reshape(*o.shape[:-1], -1).astype(float)
 
-    def between(self, observation: Array, action: Array) -> Callable[[], None]:
+    def between(self, observation: Single, action: Single) -> Callable[[], None]:
         """The network between two buffers of float32, shapes (12 + 3n,) and (n,): each call reads the one and fills the other."""
         sizes = {INPUT: (observation, len(self.spec.observation)), OUTPUT: (action, len(self.spec.joints))}
         for name, (buffer, size) in sizes.items():
             if buffer.shape != (size,) or buffer.dtype != np.float32:
-                raise SurefootError(f"the buffer for the {name} is {buffer.dtype} of {buffer.shape}; expected float32 of ({size},).")
-        binding, kept = self._session.io_binding(), (observation, action)
+                raise SurefootError(
+                    f"the buffer for the {name} is {buffer.dtype} of {buffer.shape}; expected float32 of ({size},)."
+                )
+        binding = self._session.io_binding()
         for bind, (name, (buffer, size)) in zip((binding.bind_input, binding.bind_output), sizes.items(), strict=True):
             bind(name, "cpu", 0, np.float32, (1, size), buffer.ctypes.data)
 
-        def run() -> None:
-            assert kept  # the runtime has only their addresses
+        def run(kept: object = (observation, action)) -> None:  # the runtime has only their addresses
             self._session.run_with_iobinding(binding)
 
         return run

@@ -7,6 +7,7 @@ import os
 import select
 import struct
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,8 @@ from surefoot.errors import SurefootError
 from surefoot.robot.dynamics import Array
 
 COLUMNS = ("time", "forward", "left", "turn")
+KEYS = {"w": (0.1, 0, 0), "s": (-0.1, 0, 0), "a": (0, 0.1, 0), "d": (0, -0.1, 0), "q": (0, 0, 0.1), "e": (0, 0, -0.1)}
+"""What each key adds to the command [m/s, m/s, rad/s]."""
 
 
 class Steering(Protocol):
@@ -48,9 +51,9 @@ class Script:
             raise SurefootError("the commands of a script must be numbers: forward [m/s], left [m/s], turn [rad/s].")
 
     @classmethod
-    def held(cls, command: ArrayLike) -> Script:
+    def held(cls, command: Sequence[float] | Array) -> Script:
         """One command for the whole walk."""
-        return cls([0.0], [command])
+        return cls([0.0], np.array(command, dtype=float)[None])
 
     @classmethod
     def load(cls, path: Path) -> Script:
@@ -63,7 +66,9 @@ class Script:
         try:
             table = np.array([[float(row[name]) for name in COLUMNS] for row in rows])
         except (KeyError, TypeError, ValueError):
-            raise SurefootError(f"{path.name} must be CSV with the header {','.join(COLUMNS)} and a number in every place.") from None
+            raise SurefootError(
+                f"{path.name} must be CSV with the header {','.join(COLUMNS)} and a number in every place."
+            ) from None
         if not len(table):
             raise SurefootError(f"{path.name} has no commands; write rows of {','.join(COLUMNS)}.")
         return cls(table[:, 0], table[:, 1:])
@@ -82,8 +87,6 @@ class Script:
 
 class Keyboard:
     """w s: forward and back; a d: left and right; q e: turn left and right; space: stand; x: stop. Each press is one step."""
-
-    KEYS = {"w": (0.1, 0, 0), "s": (-0.1, 0, 0), "a": (0, 0.1, 0), "d": (0, -0.1, 0), "q": (0, 0, 0.1), "e": (0, 0, -0.1)}
 
     def __init__(self, low: Array, high: Array) -> None:
         import termios
@@ -106,7 +109,7 @@ class Keyboard:
     def press(self, key: str) -> None:
         """One key."""
         self._over = self._over or key == "x"
-        self._now = np.zeros(3) if key in (" ", "x") else self._now + np.array(self.KEYS.get(key, (0, 0, 0)))
+        self._now = np.zeros(3) if key in (" ", "x") else self._now + np.array(KEYS.get(key, (0, 0, 0)))
         self._now = np.clip(self._now, self.low, self.high)
 
     def over(self, since: float) -> bool:

@@ -78,10 +78,11 @@ def _loop(
     hardware.set_gains(spec.stiffness, spec.damping)
     while controller.phase != Phase.DAMPED:
         since = 0.0 if walking is None else state.time - walking
-        command = filtered(steering.command(since) if controller.phase == Phase.WALKING else np.zeros(3))
+        phase = controller.phase
+        command = filtered(steering.command(since) if phase == Phase.WALKING else np.zeros(3))
         target = controller.step(state, command)
         hardware.write(Command(target=target))
-        log.add(state, target)
+        log.add(state, target, phase)
         if watch is not None:
             watch(state, controller)
         if controller.phase == Phase.WALKING:
@@ -96,11 +97,10 @@ def _loop(
 def _aftermath(hardware: Hardware, log: _Log, watch: Watch | None) -> None:
     """What the robot does once it is damped."""
     controller = log.controller
-    controller.phase = Phase.DAMPED
     state = hardware.read()
     until = state.time + AFTER
     while state.time < until:
-        log.add(state, np.full(len(state.position), np.nan))
+        log.add(state, np.full(len(state.position), np.nan), Phase.DAMPED)
         if watch is not None:
             watch(state, controller)
         state = hardware.read()
@@ -116,11 +116,11 @@ class _Log:
         self.time: list[float] = []
         self.faulted = 0.0  # when the last row before a fault was [s]
 
-    def add(self, state: State, target: Array) -> None:
-        """One state, and what the controller made of it."""
+    def add(self, state: State, target: Array, phase: Phase) -> None:
+        """One state, and what the controller made of it in a phase."""
         c, e = self.controller, self.controller.estimator
         row: dict[str, Any] = {
-            "phase": int(c.phase), "command": c.command, "target": target, "position": state.position, "velocity": state.velocity,
+            "phase": int(phase), "command": c.command, "target": target, "position": state.position, "velocity": state.velocity,
             "linear_velocity": e.linear, "angular_velocity": e.angular, "gravity": e.gravity, "contact": e.contact,
             "step_time": c.took if c.asked else np.nan, "drive_time": np.nan if c.asked else c.took,
         }  # fmt: skip
@@ -134,7 +134,7 @@ class _Log:
             value = np.array(value, dtype=float)
             self.rows.setdefault(name, []).append(float(value.reshape(-1)[0]) if CHANNELS[name][0] == "1" else value)
         self.time.append(state.time)
-        if c.phase != Phase.DAMPED:
+        if phase != Phase.DAMPED:
             self.faulted = state.time - self.time[0]
 
     def run(self, stop: str) -> Run | None:

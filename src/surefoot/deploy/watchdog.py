@@ -49,7 +49,10 @@ class Watchdog:
         self._low_since: float | None = None
         self._reading = np.full(robot.n, np.nan)
         self._near = np.full(robot.n, np.inf)  # when each target was last near where the encoder stopped [s]
-        self._lowest, self._highest = np.full(robot.n, np.inf), np.full(robot.n, -np.inf)  # of the target since each encoder moved [rad]
+        self._lowest, self._highest = (
+            np.full(robot.n, np.inf),
+            np.full(robot.n, -np.inf),
+        )  # of the target since each encoder moved [rad]
 
     def state(self, state: State) -> None:
         """Stale, not a number, or a bus that sags."""

@@ -77,7 +77,7 @@ class Run:
         if time.ndim != 1 or not np.isfinite(time).all() or (np.diff(time) <= 0).any():
             raise SurefootError("the time of a run must be finite and increase from row to row.")
         if wrong := [name for name in self.channels if name not in CHANNELS]:
-            raise unknown("channel of a run", wrong, CHANNELS)
+            raise unknown("channel of a run", wrong, tuple(CHANNELS))
         keep("time", _frozen(time))
         keep("channels", {name: self._shaped(name, value) for name, value in self.channels.items()})
 
@@ -97,7 +97,7 @@ class Run:
     def __getitem__(self, name: str) -> Array:
         """A channel by its name."""
         if name not in self.channels:
-            raise unknown(f"channel of this run of {self.robot}", [name], self.channels)
+            raise unknown(f"channel of this run of {self.robot}", [name], tuple(self.channels))
         return self.channels[name]
 
     def __contains__(self, name: str) -> bool:
@@ -111,7 +111,9 @@ class Run:
         about = {"robot": self.robot, "joints": self.joints, "feet": self.feet, "mass": self.mass, "stop": self.stop,
                  "notes": dict(self.notes)}  # fmt: skip
         with replacing(path) as draft, draft.open("wb") as file:
-            np.savez_compressed(file, format=np.array(FORMAT), about=np.array(json.dumps(about)), time=self.time, **self.channels)
+            content: dict[str, Any] = {"format": np.array(FORMAT), "about": np.array(json.dumps(about)), "time": self.time}
+            content |= self.channels
+            np.savez_compressed(file, **content)
         return path
 
     @classmethod
