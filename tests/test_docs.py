@@ -146,6 +146,14 @@ def test_world_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     play(ROOT / "docs" / "world.md", capsys)
 
 
+def test_energy_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log that the page shows costs what the page says."""
+    monkeypatch.chdir(tmp_path)
+    play(ROOT / "docs" / "energy.md", capsys)
+    assert cli.main(["energy", "walk.csv", "--robot", "tytan"]) == 0
+    assert "1.01" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example runs from start to end and prints what it found."""

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from surefoot import Robot, SurefootError
+from surefoot.analyze.run import fall
 from surefoot.analyze.walking import (
     agreement,
     base_motion,
     density,
-    fall,
     limit_cycle,
     smoothed,
     spectrum,
@@ -32,7 +32,7 @@ def made(*, speed=0.85, lag=0.3, command=(1.0, 0.0, 0.0), heading=0.0, falls=np.
     base[:, axis] = way
     c, s = np.cos(heading), np.sin(heading)
     linear = base[:, :2] @ np.array([[c, s], [-s, c]]) if axis < 2 else np.zeros((len(TIME), 2))
-    lean = np.where(TIME > falls, 1.5, 0.0)
+    lean = np.where(falls < TIME, 1.5, 0.0)
     turn = np.column_stack([np.cos(heading / 2) * np.cos(lean / 2), np.cos(heading / 2) * np.sin(lean / 2),
                             np.sin(heading / 2) * np.sin(lean / 2), np.sin(heading / 2) * np.cos(lean / 2)])  # fmt: skip
     channels = {
@@ -97,11 +97,22 @@ def test_without_the_truth_the_estimate_counts():
     assert fall(own) == np.inf
 
 
-def test_a_walk_without_a_step_and_a_robot_that_never_walked_are_told():
+def test_a_walk_without_a_step_is_told():
     with pytest.raises(SurefootError, match="no step"):
         step_response(made(command=(0.0, 0.0, 0.0)))
-    with pytest.raises(SurefootError, match="never walked"):
-        fall(made(phase=np.zeros(len(TIME))))
+
+
+def test_a_damped_robot_may_lie_down_and_one_that_was_damped_because_it_leant_fell():
+    """Lying down at the end is no fall; leaning 58° in the last row before the watchdog stopped the walk is one."""
+    phase = np.where(TIME < 1, Phase.RISING, np.where(TIME < 8, Phase.WALKING, Phase.DAMPED))
+    lies = {"phase": phase, "true_position": np.column_stack([TIME, TIME, np.where(TIME > 8.2, 0.1, 0.55)])}
+    assert fall(made(**lies)) == np.inf
+    lean = np.radians(58) * (TIME > 7.99)
+    turn = np.column_stack([np.cos(lean / 2), np.sin(lean / 2), 0 * TIME, 0 * TIME])
+    run = made(**lies, true_orientation=turn)
+    assert fall(run) == np.inf
+    stopped = Run(robot="anymal", joints=ROBOT.joints, feet=run.feet, mass=5.0, time=TIME, channels=run.channels, stop="leans")
+    assert fall(stopped) == pytest.approx(7.0, abs=0.01)
 
 
 # --- the gait ---------------------------------------------------------------------------------------------------------------

@@ -117,12 +117,29 @@ def account(run: Run, robot: Robot, *, off: float | None = None, rest: float | N
 
 
 def fell(run: Run) -> bool:
-    """Whether the base ever leaned by more than 60°, or sank below 0.4 of its first height; a damped robot may lie down."""
-    upright = run["phase"] < Phase.DAMPED
-    down = to_base(run["true_orientation"], np.array([0.0, 0.0, -1.0])) if "true_orientation" in run else run["gravity"]
-    leaning = -down[:, 2] < np.cos(FALLEN_TILT)
-    low = run["true_position"][:, 2] < FALLEN_HEIGHT * run["true_position"][0, 2] if "true_position" in run else False
-    return bool(((leaning | low) & upright).any())
+    """Whether the robot fell before it was damped; a damped robot may lie down."""
+    return bool(np.isfinite(fall(run)))
+
+
+def fall(run: Run) -> float:
+    """When the robot fell, since it began to walk (or, if it never did, to move) [s]; inf if it did not.
+
+    A fall is a base that leans by more than 60°, or, where its true height is known, one below 0.4 of its first height. The
+    watchdog damps a robot that leans so far, before the row is kept: then the last row before tells it.
+    """
+    walking = np.flatnonzero(run["phase"] == Phase.WALKING)
+    began = run.time[walking[0]] if len(walking) else run.time[0]
+    upright = np.flatnonzero(run["phase"] < Phase.DAMPED)
+    leans = [-run["gravity"][upright, 2]] if "gravity" in run else []
+    fallen = np.zeros(len(upright), dtype=bool)
+    if "true_orientation" in run:
+        leans.append(-to_base(run["true_orientation"][upright], np.array([0.0, 0.0, -1.0]))[:, 2])
+    if "true_position" in run:
+        fallen |= run["true_position"][upright, 2] < FALLEN_HEIGHT * run["true_position"][0, 2]
+    fallen |= leans[-1] < np.cos(FALLEN_TILT)  # the truth, where there is one
+    if run.stop and len(upright):
+        fallen[-1] |= min(lean[-1] for lean in leans) < np.cos(0.95 * FALLEN_TILT)
+    return float(max(run.time[upright[fallen.argmax()]] - began, 0.0)) if fallen.any() else np.inf
 
 
 def velocities(run: Run) -> tuple[Array, Array, str]:

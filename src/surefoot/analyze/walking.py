@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.analyze.run import FALLEN_HEIGHT, FALLEN_TILT, SKIPPED, velocities
+from surefoot.analyze.run import SKIPPED, fall, velocities
 from surefoot.errors import SurefootError
 from surefoot.record.run import Phase, Run
 from surefoot.robot.drive import torque_bounds
 from surefoot.robot.spec import Robot
-from surefoot.simulate.frames import to_base
 
 Array = NDArray[np.float64]
 RISEN = 0.9  # share of the steady velocity at which a step has risen [-]
@@ -31,24 +30,6 @@ def base_motion(run: Run) -> Array:
 def walking(run: Run) -> NDArray[np.bool_]:
     """Rows in which the policy follows commands, shape (T,)."""
     return run["phase"] == Phase.WALKING
-
-
-def fall(run: Run) -> float:
-    """When the robot fell, since the walk began [s]; inf if it did not.
-
-    A fall is a base that leans by more than 60°, or, where its true height is known, one below two fifths of that height.
-    """
-    rows = np.flatnonzero(walking(run))
-    if not len(rows):
-        raise SurefootError(f"this run of {run.robot} never walked{f': {run.stop}' if run.stop else ''}.")
-    since = slice(rows[0], None)
-    if "true_orientation" in run:
-        down = to_base(run["true_orientation"][since], np.array([0.0, 0.0, -1.0]))
-        fallen = run["true_position"][since, 2] < FALLEN_HEIGHT * run["true_position"][rows[0], 2]
-    else:
-        down, fallen = run["gravity"][since], np.zeros(len(run.time) - rows[0], dtype=bool)
-    fallen |= -down[:, 2] < np.cos(FALLEN_TILT)
-    return float(run.time[since][fallen.argmax()] - run.time[rows[0]]) if fallen.any() else np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,7 +119,7 @@ def spectrum(time: ArrayLike, signal: ArrayLike) -> tuple[Array, Array]:
 
 
 def stride(time: ArrayLike, signal: ArrayLike, *, shortest: float = 0.15, longest: float = 2.0) -> float:
-    """Period of a gait [s]: the lag at which a joint's motion is most like itself. A motion that repeats itself nowhere is nan."""
+    """Period of a gait [s]: the lag at which a joint's motion is most like itself; nan where it repeats itself nowhere."""
     t, x = np.asarray(time, dtype=float), np.asarray(signal, dtype=float)
     h = float(np.median(np.diff(t)))
     x = np.interp(np.arange(t[0], t[-1], h), t, x)

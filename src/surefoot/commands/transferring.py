@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from surefoot.commands.common import Name, console, seeded, writable
-from surefoot.commands.options import load_robot
+from surefoot.commands.options import load_robot, warn
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ TESTS: dict[str, tuple[tuple[float, float, float], float, float]] = {  # step [m
     "yaw": ((0.0, 0.0, 2.0), 6.0, math.inf),
 }
 """The paper's step responses: 1 m/s over 4 m, 2 rad/s about the vertical; longer than 4 s, for robots that are slower."""
+LATE = 4.0  # how much of the end of a walk is looked at for its gait and its power [s]
+SHOWN = 1  # the joint of the gait: of the first leg the second, LF_HFE
 HELD = (1.0, 4.0)  # how long a command of a replay is held, at least and at most [s]
 
 
@@ -60,7 +62,7 @@ def transfer(
         machines: how many hidden robots.
         first: seed of the first of them; the others follow.
         tests: which steps: forward and sideways 1 m/s over 4 m, yaw 2 rad/s, or as much as a policy was trained for.
-        replay: seconds of commands that each policy follows on the first machine and in the simulation it was trained in; 0: none.
+        replay: seconds of commands that each policy follows on the first machine and in its own simulation; 0: none.
         keep: of how many machines the runs are kept as .npz.
         jobs: trials at once.
         seed: of the replay's commands.
@@ -88,7 +90,7 @@ def transfer(
                   keep=out / f"{name}-replay-{'fitted' if machine < 0 else machine}.npz")
             for name, folder in named.items() for machine in (first, -1)
         ]  # fmt: skip
-    found = list(_all(trials, jobs))
+    found = sorted(_all(trials, jobs), key=lambda row: (row["policy"], row["test"], row["machine"]))
     steps = [row for row in found if row["test"] != "replay"]
     summary = summarise(steps)
     replays = [_compared(robot, name, out, first) for name in named] if replay > 0 else []
@@ -96,6 +98,9 @@ def transfer(
     (out / "transfer.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if summary:
         console().print(table(summary, machines))
+    for policy, test, command in sorted({(r["policy"], r["test"], r["command"]) for r in steps if "command" in r}):
+        if abs(command - (asked := max(TESTS[test][0]))) > 1e-9:
+            warn(f"{policy} was trained up to {command:g} and not to the {asked:g} of the test {test}; it was told {command:g}.")
     if replays:
         console().print(replay_table(replays, replay))
     console().print(f"wrote {out}/transfer.json", markup=False, soft_wrap=True)
@@ -119,7 +124,7 @@ def _named(policies: Sequence[str]) -> dict[str, Path]:
 
 def _check(robot: str, named: dict[str, Path]) -> None:
     """Whatever is wrong with a policy is said before any of them walks."""
-    from surefoot.deploy import Policy
+    from surefoot.deploy.policy import Policy
 
     machine = load_robot(robot)
     for folder in named.values():
@@ -130,20 +135,29 @@ def _all(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
     """Every trial's figures, with a bar."""
     from surefoot.commands import terminal
 
-    with terminal.progress(console()) as bar, ProcessPoolExecutor(min(jobs, len(trials)), get_context("spawn")) as pool:
+    with terminal.progress(console()) as bar:
         task = bar.add_task("walking", total=len(trials), note="")
         falls = 0
-        for done in as_completed([pool.submit(walked, trial) for trial in trials]):
-            row = done.result()
+        for row in _rows(trials, jobs):
             falls += row["fell"] is not None
             bar.update(task, advance=1, note=f"{falls} falls; last: {row['policy']}, {row['test']}, machine {row['machine']}")
             yield row
 
 
+def _rows(trials: Sequence[Trial], jobs: int) -> Iterator[dict[str, Any]]:
+    """As they come, in this process or in several."""
+    if jobs == 1:
+        yield from map(walked, trials)
+        return
+    with ProcessPoolExecutor(min(jobs, len(trials)), get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(walked, trial) for trial in trials]):
+            yield done.result()
+
+
 def walked(trial: Trial) -> dict[str, Any]:
     """The figures of one trial; whatever ends a walk early is one of them."""
-    from surefoot.analyze.run import AXES
-    from surefoot.analyze.walking import fall, limit_cycle, step_response, torque_tracking, walking
+    from surefoot.analyze.run import AXES, fall
+    from surefoot.analyze.walking import limit_cycle, step_response, torque_tracking, walking
 
     machine = load_robot(trial.robot)
     run = _walk(trial)
@@ -153,15 +167,17 @@ def walked(trial: Trial) -> dict[str, Any]:
     rows = walking(run)
     if not rows.any():  # it did not get up
         return row | {"fell": 0.0}
-    if trial.test == "replay":
+    if trial.test == "replay" or not run["command"][rows].any():  # without a step: a replay, or a walk that ended before it
         return row | {"fell": _number(fall(run))}
     answer = step_response(run, distance=TESTS[trial.test][2])
     told = {"axis": AXES[answer.axis], "command": answer.command}
     numbers = {name: _number(getattr(answer, name)) for name in ("steady", "spread", "rise", "overshoot", "error", "fell")}
-    late = rows & (run.time > run.time[rows][-1] - 4.0)
-    joint = 1 if run.joints[1:2] else 0  # the first leg's second joint: LF_HFE
-    cycle = limit_cycle(run.time[late], run["position"][late][:, joint], run["velocity"][late][:, joint])
-    row |= told | numbers | {"stride": _number(cycle.period) if cycle else None, "scatter": _number(cycle.scatter) if cycle else None}
+    late = rows & (run.time > run.time[rows][-1] - LATE)
+    cycle = limit_cycle(run.time[late], run["position"][late][:, SHOWN], run["velocity"][late][:, SHOWN])
+    row |= told | numbers
+    row |= {
+        name: _number(getattr(cycle, part)) if cycle else None for name, part in (("stride", "period"), ("scatter", "scatter"))
+    }
     if answer.samples.size:
         row["quantiles"] = [float(x) for x in np.quantile(answer.samples, [0.05, 0.25, 0.5, 0.75, 0.95])]
     if "battery_power" in run:
@@ -210,7 +226,7 @@ def _walk(trial: Trial) -> Run:
 
 
 def replay_commands(seconds: float, low: np.ndarray, high: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Commands as somebody with two sticks gives them: each held for 1 to 4 s, every third one standing; half of what was trained.
+    """Commands as somebody with two sticks gives them: each held for 1 to 4 s, one in three standing; half of what was trained.
 
     Times [s], shape (K,), and commands, shape (K, 3). A robot that follows them stays within some metres.
     """
@@ -255,15 +271,16 @@ def table(summary: Sequence[dict[str, Any]], machines: int) -> Table:
     from rich.table import Table
 
     out = Table(title=f"{machines} robots that no policy has seen")
-    heads = ("policy", "test", "falls", "stopped", "commanded", "steady, mean over robots", "error \\[%]", "rise \\[s]", "power \\[W]")
+    heads = ("policy", "test", "falls", "stopped", "commanded", "steady, mean over robots", "error \\[%]", "rise \\[s]",
+             "power \\[W]")  # fmt: skip
     for head in heads:
         out.add_column(head, justify="left" if head in ("policy", "test") else "right")
     said = lambda value, form: "-" if value is None else form.format(value)  # noqa: E731
     for row in summary:
         steady = "-" if row["steady"] is None else f"{row['steady']:.3f} ± {row['between']:.3f}"
         out.add_row(
-            row["policy"], row["test"], f"{row['falls']}/{row['trials']}", str(row["stopped"]), said(row["command"], "{:g}"), steady,
-            said(None if row["error"] is None else 100 * row["error"], "{:.1f}"), said(row["rise"], "{:.2f}"),
+            row["policy"], row["test"], f"{row['falls']}/{row['trials']}", str(row["stopped"]), said(row["command"], "{:g}"),
+            steady, said(None if row["error"] is None else 100 * row["error"], "{:.1f}"), said(row["rise"], "{:.2f}"),
             said(row["power"], "{:.0f}"), style="bold" if row["test"] == "all" else "", end_section=row["test"] == "all",
         )  # fmt: skip
     return out
@@ -294,4 +311,3 @@ def replay_table(replays: Sequence[dict[str, Any]], seconds: float) -> Table:
         for what, values in cells.items():
             out.add_row(row["policy"], what, *("-" if x is None else f"{x:.3f}" for x in values))
     return out
-

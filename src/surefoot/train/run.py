@@ -51,7 +51,7 @@ def new_task(
     substeps = round(plan.task.period / plan.physics.timestep)
     ground = terrain(plan.terrain, seed=plan.seed)
     if plan.randomise and not judged:
-        measured = any(value.any() for value in dynamics.arrays().values())
+        measured = any(getattr(dynamics, name).any() for name in ("armature", "damping", "friction", "delay"))
         share = plan.randomise
         dynamics = randomised(dynamics, robots, share, seed) if measured else broadly(robot, robots, share, seed)
     world = make_world(

@@ -115,7 +115,8 @@ class Trained:
 
 
 def train(
-    robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path, *, resume: bool = False, drive: Callable[[], Drive] | None = None,
+    robot: Robot, dynamics: JointDynamics, plan: Plan, out: Path, *, resume: bool = False,
+    drive: Callable[[], Drive] | None = None,
     tell: Callable[[Progress], None] | None = None, stop: Callable[[], bool] = lambda: False,
 ) -> Trained:  # fmt: skip
     """Train until the plan's iterations or minutes are over, or `stop` says so; every process of torchrun calls this alike.
