@@ -52,13 +52,6 @@ def recordings():
     }
 
 
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SUREFOOT_CACHE", str(tmp_path_factory.mktemp("kernels")))
-        yield
-
-
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A user's folder: a robot and three recordings."""

@@ -21,7 +21,6 @@ def shown(tmp_path_factory):
     """What `surefoot demo` prints, and the folder that it leaves."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SUREFOOT_CACHE", str(folder / "kernels"))
         patch.setenv("COLUMNS", "180")
         out = io.StringIO()
         with contextlib.redirect_stdout(out):

@@ -82,13 +82,6 @@ def play(page: Path, capsys: pytest.CaptureFixture[str], *, known: frozenset[str
     return done
 
 
-@pytest.fixture(autouse=True)
-def kernels(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Kernels are compiled into a folder of this test run's, and kept there from test to test."""
-    base = tmp_path_factory.getbasetemp()
-    monkeypatch.setenv("SUREFOOT_CACHE", str((base.parent if base.name.startswith("popen-") else base) / "kernels"))
-
-
 def test_walkthrough_and_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever types the walkthrough's commands gets the lines it shows, and its files feed the README's commands."""
     monkeypatch.chdir(tmp_path)
