@@ -41,8 +41,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "play": play,
     "run": run,
     "analyze": analyze,
-    "csource": csource,
     "transfer": transfer,
+    "csource": csource,
     "energy": energy,
     "demo": demo,
 }

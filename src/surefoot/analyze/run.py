@@ -87,7 +87,7 @@ def account(run: Run, robot: Robot, *, off: float | None = None, rest: float | N
         )
     linear, angular, source = velocities(run)
     moving = np.concatenate([linear[:, :2], angular[:, 2:]], axis=1)
-    steady = _steady(run)
+    steady = steady_rows(run)
     some = bool(steady.any())
 
     def mean(rows: Array) -> tuple[float, float, float]:
@@ -150,8 +150,8 @@ def velocities(run: Run) -> tuple[Array, Array, str]:
     return run["linear_velocity"], run["angular_velocity"], "estimate"
 
 
-def _steady(run: Run) -> NDArray[np.bool_]:
-    """Rows in which the walk is steady."""
+def steady_rows(run: Run) -> NDArray[np.bool_]:
+    """Rows of the walk that are `SKIPPED` or more after a change of the command, shape (T,)."""
     walking = run["phase"] == Phase.WALKING
     changed = np.append(True, (np.diff(run["command"], axis=0) != 0).any(axis=1) | (np.diff(run["phase"]) != 0))
     last = np.maximum.accumulate(np.where(changed, run.time, -np.inf))

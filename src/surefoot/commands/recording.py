@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ import tyro
 from surefoot.commands.common import Name, console, following, writable
 from surefoot.commands.hardware import Place, open_hardware
 from surefoot.commands.options import load_robot
+from surefoot.commands.reporting import Following
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ File = Annotated[Path, tyro.conf.Positional]
 
 def record(
     robot: Name, targets: File, out: Path, hardware: str, rate: float = 400.0, place: Place | None = None,
-    reveal: Path | None = None,
+    reveal: Path | None = None, live: bool = False, port: int = 0, enough: float | None = None,
 ) -> int:  # fmt: skip
     """Play targets on a machine and record what its encoders say.
 
@@ -37,6 +39,10 @@ def record(
         rate: of a virtual robot's log and commands [Hz].
         place: where a virtual robot is; default: on a stand that gives, or fixed where its model has no free base.
         reveal: write what a virtual robot hides to this file (JSON).
+        live: show on a page of this machine how the intervals shrink while the robot moves; a virtual robot keeps to the clock.
+        port: of the live page; 0 takes a free one.
+        enough: half the widest 95 % interval at which the page says that it is enough, over what the parameter is a part
+            of; default: 0.02.
 
     """
     from surefoot.commands import terminal
@@ -46,12 +52,19 @@ def record(
 
     if out.suffix != ".npz":
         raise SurefootError(f"--out is {out}; a recording's name must end in .npz.")
+    if not live and (port or enough is not None):
+        raise SurefootError("--port and --enough are of the live page; add --live or drop them.")
+    if enough is not None and not 0 < enough < 1:
+        raise SurefootError(f"--enough is {enough:g}; expected a share between 0 and 1, for example 0.02.")
     writable(out.parent, out.name)
     machine, motion = load_robot(robot), Targets.load(targets)
     device = open_hardware(hardware, machine, rate=rate, place=place)
     if reveal is not None:
         _reveal(device, reveal, hardware)
     journal = out.with_name(out.name + ".journal")
+    journal.unlink(missing_ok=True)  # of an earlier recording
+    page = Following(robot, targets, journal, port, enough) if live else None
+    pace = _clock() if live and hardware.startswith("virtual") else lambda *_: None
     begin = time.perf_counter()
     try:
         with terminal.progress(console()) as bar:
@@ -60,6 +73,7 @@ def record(
 
             def tell(stage: str, done: float, total: float) -> None:
                 nonlocal shown
+                pace(stage, done)
                 if time.perf_counter() - shown > 0.1:
                     shown = time.perf_counter()
                     bar.update(task, description=stage, completed=round(done), total=round(total), note="s")
@@ -67,11 +81,20 @@ def record(
             taken = play(device, motion, journal=journal, name=out.stem, tell=tell)
     except CutShort as cut:
         kept = None if cut.recording is None else _noted(cut.recording, hardware)
-        raise SurefootError(f"{cut} {_keep(kept, out, journal)}") from None
+        told = f"{cut} {_keep(kept, out, journal)}"
+        if page:
+            page.finish(None if kept is None else out)
+        if not (page and kept is not None and isinstance(cut.__cause__, KeyboardInterrupt)):
+            raise SurefootError(told) from None
+        console().print(told, markup=False, soft_wrap=True)  # who watches stops when it is enough
+        following(f"surefoot check {shlex.join([robot, str(out)])}")
+        return 0
     taken = _noted(taken, hardware)
     taken.save(out)
     journal.unlink(missing_ok=True)
     _say(taken, out, time.perf_counter() - begin, device)
+    if page:
+        page.finish(out)
     following(f"surefoot check {shlex.join([robot, str(out)])}")
     return 0
 
@@ -142,6 +165,16 @@ def serve(
 
 
 # --- what these commands share ----------------------------------------------------------------------------------------------
+def _clock() -> Callable[[str, float], None]:
+    """Waits until as much time has passed as was simulated in each stage."""
+    begun: dict[str, float] = {}
+
+    def wait(stage: str, done: float) -> None:
+        time.sleep(max(0.0, begun.setdefault(stage, time.monotonic() - done) + done - time.monotonic()))
+
+    return wait
+
+
 def _reveal(device: Hardware, path: Path, hardware: str) -> None:
     from surefoot.simulate.virtual.hardware import VirtualHardware
 

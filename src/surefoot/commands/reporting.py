@@ -1,8 +1,9 @@
-"""Fits to pages: report, and what identify and demo say with --report and --live."""
+"""Fits to pages: report, and what identify, record and demo say with --report and --live."""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,13 @@ PAGE = "report.html"
 
 
 def report(fits: Files, out: Path, robot: str = "", baseline: Path | None = None) -> int:
-    """Draw a fit, several fits side by side, or a training as one HTML page that needs no network.
+    """Draw a fit, several fits side by side, a training, or a run as one HTML page that needs no network.
 
     Args:
-        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them. Or one that train wrote.
+        fits: a folder that identify wrote, or several; a folder of such folders counts as all of them. Or a folder that train
+            wrote, or a file that run wrote.
         out: the page, for example page.html.
-        robot: needed for the 3-D view and the analytic frequency response when the fit's robot is not found where it was.
+        robot: needed when it is not found where it was, for the 3-D view, the analytic frequency response, and every run.
         baseline: another fit of the same recordings, drawn beside it in the delta phase portrait.
 
     """
@@ -43,6 +45,11 @@ def report(fits: Files, out: Path, robot: str = "", baseline: Path | None = None
             raise SurefootError(f"{trainings[0]} is a training; draw it alone, without --baseline and --robot.")
         content = training_content(trainings[0])
         told(write(content, out), content)
+        return 0
+    if runs := [path for path in fits if path.suffix == ".npz"]:
+        if len(fits) > 1 or baseline is not None:
+            raise SurefootError(f"{runs[0]} is a run; draw it alone, without --baseline.")
+        draw_run(runs[0], out, robot)
         return 0
     folders = [folder for path in fits for folder in _folders(path)]
     loaded = {label: Fit.load(folder) for label, folder in zip(_labels(folders), folders, strict=True)}
@@ -109,6 +116,25 @@ def draw(fit: Fit, robot: Robot, out: Path, live: LiveServer | None = None) -> N
         live.finish(content)
 
 
+def draw_run(path: Path, out: Path, robot: str = "") -> None:
+    """The page of a run that is on disk."""
+    from surefoot.commands.options import load_robot
+    from surefoot.record.run import Run
+    from surefoot.report import run_content, write
+
+    taken = Run.load(path)
+    content = run_content(taken, load_robot(robot or str(taken.notes.get("source", taken.robot))))
+    told(write(content, out), content)
+
+
+def draw_training(folder: Path) -> None:
+    """The page of a training that has just ended, beside what it wrote."""
+    from surefoot.report import training_content, write
+
+    content = training_content(folder)
+    told(write(content, folder / PAGE), content)
+
+
 @contextlib.contextmanager
 def watched(on: bool, robot: Robot, rec: Recording, world: World, port: int) -> Iterator[LiveServer | None]:
     """A live page while a search on a recording runs, if it is asked for; what goes wrong is said there too."""
@@ -128,3 +154,32 @@ def watched(on: bool, robot: Robot, rec: Recording, world: World, port: int) -> 
         except BaseException as error:
             live.fail(str(error) or "The search was interrupted.")
             raise
+
+
+class Following:
+    """The page of a recording, in a process of its own: started before the robot moves, told at the end what became of it."""
+
+    def __init__(self, robot: str, targets: Path, journal: Path, port: int, enough: float | None) -> None:
+        from surefoot.report.following import follow
+
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=follow, args=(robot, targets, journal, port, enough, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            told = self._pipe.recv()
+            if isinstance(told, SurefootError):
+                raise told
+            console().print(f"watch at {told}", markup=False)
+            self._pipe.recv()  # it is ready
+        except EOFError:
+            raise SurefootError("the live page could not be started; record without --live.") from None
+
+    def finish(self, recording: Path | None) -> None:
+        """Show the fit of the whole recording, and say how good it was."""
+        with contextlib.suppress(EOFError, OSError):
+            self._pipe.send(recording)
+            if sentence := self._pipe.recv():
+                console().print(sentence, markup=False, soft_wrap=True)
+        self._process.join()

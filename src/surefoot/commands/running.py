@@ -14,6 +14,7 @@ import tyro
 from surefoot.commands.common import Name, console, following, writable
 from surefoot.commands.hardware import open_hardware
 from surefoot.commands.options import load_robot, warn
+from surefoot.commands.reporting import draw_run
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ File = Annotated[Path, tyro.conf.Positional]
 def run(
     policy: Name, hardware: str, out: Path, command: str = "", script: Path | None = None, keyboard: bool = False,
     gamepad: bool = False, seconds: float = 20.0, robot: str = "", rate: float = 400.0, fault: tuple[str, ...] = (),
-    video: Path | None = None, no_video: bool = False,
+    video: Path | None = None, no_video: bool = False, report: bool = False,
 ) -> int:  # fmt: skip
     """Let a policy walk on a machine, and keep what was commanded, measured and drawn from the battery.
 
@@ -51,6 +52,7 @@ def run(
         fault: make something go wrong: lost@5, nan@5, command@5, sag@5 or stuck:JOINT@5, at that second.
         video: film of a virtual robot; default: OUT with .mp4, where there is no display to see it in a window.
         no_video: neither film nor window.
+        report: write the page OUT.html as well.
 
     """
     from surefoot.commands import terminal
@@ -76,7 +78,8 @@ def run(
     virtual = hardware.partition(":")[0] == "virtual"
     device = open_hardware(hardware, machine, rate=rate, place="ground" if virtual else None)
     eye, film = (None, None) if no_video or not virtual else _eye(device, video or out.with_suffix(".mp4"), video is not None)
-    total = controller.ramps.rise + controller.ramps.settle + seconds + controller.ramps.halt + 2 * controller.ramps.stand
+    ramps = controller.ramps
+    total = ramps.rise + ramps.settle + seconds + ramps.halt + ramps.stand
     notes = {"policy": policy, "hardware": hardware, "source": machine.source, "seconds": seconds,
              "faults": ", ".join(map(str, faults)), "trained": dict(net.spec.training).get("origin", "")}  # fmt: skip
     with terminal.progress(console()) as bar:
@@ -102,6 +105,8 @@ def run(
         _timing(taken)
     if film is not None:
         film()
+    if report and taken is not None:
+        draw_run(out, out.with_suffix(".html"), machine.source)
     if cut is not None:
         raise SurefootError(f"{cut} {kept}")
     if controller.cut:

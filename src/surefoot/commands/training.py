@@ -13,6 +13,7 @@ import tyro
 
 from surefoot.commands.common import Folder, Name, console, following, seeded, writable
 from surefoot.commands.options import load_robot, warn
+from surefoot.commands.reporting import draw_training
 from surefoot.errors import SurefootError
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def train(
     robot: Name, fit: Annotated[Path | None, tyro.conf.Positional] = None, *, out: Path,
     preset: Literal["laptop", "paper"] = "laptop", minutes: float | None = None, iterations: int | None = None, seed: int = 0,
     terrain: Ground = "flat", dynamics: Literal["fit", "robot", "none"] = "fit", network: Path | None = None,
-    timestep: float | None = None,
-    robots: int | None = None, randomise: float = 0.0, resume: bool = False, no_video: bool = False,
+    timestep: float | None = None, robots: int | None = None, randomise: float = 0.0, resume: bool = False,
+    no_video: bool = False, report: bool = False,
 ) -> int:  # fmt: skip
     """Train a walking policy with identified joint dynamics.
 
@@ -54,6 +55,7 @@ def train(
             With --dynamics none: draw them from this share of all that the gains and limits allow.
         resume: continue the training in OUT.
         no_video: do not film the policy at the end.
+        report: write the page OUT/report.html as well.
 
     """
     from surefoot.train.evaluate import short
@@ -86,6 +88,8 @@ def train(
     if not no_video and network is None:
         _film(machine, out, seed)
     say(f"wrote {', '.join(f'{out}/{name}' for name in FILES)}", markup=False, soft_wrap=True)
+    if report:
+        draw_training(out)
     if trained.iterations < plan.learner.iterations:
         say("to go on, give the same command with --resume", markup=False)
     following(f"surefoot play {shlex.quote(str(out))}")

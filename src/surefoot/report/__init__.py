@@ -3,6 +3,7 @@
 from surefoot.report.fit import fit_content
 from surefoot.report.fits import fits_content
 from surefoot.report.page import html, write
+from surefoot.report.run import run_content
 from surefoot.report.training import training_content
 
-__all__ = ["fit_content", "fits_content", "html", "training_content", "write"]
+__all__ = ["fit_content", "fits_content", "html", "run_content", "training_content", "write"]

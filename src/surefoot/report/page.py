@@ -19,7 +19,8 @@ import numpy as np
 from surefoot.errors import SurefootError
 
 Array = np.ndarray
-SCRIPTS = ("core.js", "plot.js", "charts.js", "scene.js", "sections.js", "several.js", "training.js", "page.js")
+_PARTS = ("core", "plot", "charts", "scene", "sections", "several", "live", "training", "run", "page")
+SCRIPTS = tuple(f"{name}.js" for name in _PARTS)  # in the order in which they need each other
 LARGEST = 32767  # of a 16-bit number; the one below the smallest stands for "not there"
 
 

@@ -4,7 +4,9 @@ const KINDS = {
   fit: [parametersSection, motionSection, sceneSection, portraitSection, errorSection, frequencySection, residualSection, correlationSection, searchSection, dataSection, provenanceSection],
   fits: [fitsSection, fitsTableSection, fitsSourcesSection],
   training: [marksSection, curvesSection, trainedSection],
+  run: [accountSection, velocitySection, gaitSection, cyclesSection, spectraSection, powerSection, runNotesSection],
   live: [liveSection],
+  recording: [recordingSection],
 };
 
 function verdictBox(content) {
@@ -41,4 +43,4 @@ function repaint() {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 const first = JSON.parse(document.getElementById("content").textContent);
 render(first);
-if (first.kind === "live") listen(first);
+if (["live", "recording"].includes(first.kind)) listen(first);

@@ -126,9 +126,9 @@ class Plot extends Canvas {
     const fx = this.x.log ? Math.log10 : (v) => v, fy = this.y.log ? Math.log10 : (v) => v;
     const top = 8, bottom = this.height - (this.x.label ? 34 : 20);
     const rows = Math.max(2, Math.floor((bottom - top) / 34));
-    const yTicks = this.y.log ? decades(y0, y1, rows) : ticks(y0, y1, rows);
+    const yTicks = this.y.names ? this.y.names.map((_, k) => k) : this.y.log ? decades(y0, y1, rows) : ticks(y0, y1, rows);
     const yStep = yTicks.length > 1 ? yTicks[1] - yTicks[0] : 1;
-    const yTexts = yTicks.map((v) => tickText(v, yStep, this.y.log));
+    const yTexts = this.y.names ?? yTicks.map((v) => tickText(v, yStep, this.y.log));
     const left = Math.max(30, ...yTexts.map((text) => context.measureText(text).width + 8)) + (this.y.label ? 14 : 0);
     const right = this.width - 10;
     const xTicks = this.x.log ? decades(x0, x1, Math.floor((right - left) / 50)) : ticks(x0, x1, Math.max(2, Math.floor((right - left) / 70)), this.x.least);
