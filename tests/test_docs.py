@@ -10,12 +10,14 @@ import runpy
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from surefoot import cli
+from surefoot.train.train import Plan
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -90,7 +92,9 @@ def play(page: Path, capsys: pytest.CaptureFixture[str], *, known: frozenset[str
 
 def test_walkthrough_and_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever types the walkthrough's commands gets the lines it shows, and its files feed the README's commands."""
-    monkeypatch.setattr("surefoot.train.evaluate.SECONDS", 3.0)
+    whole = Plan.of
+    judged = staticmethod(lambda *a, **b: replace(whole(*a, **b), judged=16, judged_seconds=3.0))
+    monkeypatch.setattr(Plan, "of", judged)
     monkeypatch.chdir(tmp_path)
     done = play(ROOT / "docs" / "walkthrough.md", capsys)
     assert {line.split()[1] for line in done} >= STAGES
