@@ -51,7 +51,7 @@ def masked(line: str) -> str:
 
 
 def command(line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """Run one command of a page in the current folder; what it printed. A training, and a walk of what it taught, are cut short."""
+    """Run one command of a page in the current folder; what it printed. A training is cut short; its policy may fall."""
     words = shlex.split(line)
     capsys.readouterr()
     if words[:2] == ["surefoot", "train"]:
