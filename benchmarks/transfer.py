@@ -2,8 +2,8 @@
 
   python benchmarks/transfer.py --out transfer [--robot anymal] [--minutes 15] [--machines 20] [--jobs 2]
 
-One reference robot (virtual:0) is recorded in the air: chirps with two sets of gains for the fit, chirp and steps with their torque
-for the network. Policies are trained with (i) no model, (ii) the drive network, (iii) the fit, (iv) no model and everything drawn
+One reference robot (virtual:0) is recorded in the air: chirps with two sets of gains for the fit, chirp and steps with torque
+for the network. Policies train with (i) no model, (ii) the drive network, (iii) the fit, (iv) no model and everything drawn
 at random; the same preset, seed and minutes. Then all walk on robots virtual:100 ..., whose drives none of them has seen. Each
 step is a command of surefoot and leaves its files in --out; what is there is not made again.
 """

@@ -33,7 +33,7 @@ def walk(seconds=12.0, *, forward=0.9, left=0.0, turn=0.0, lag=0.0, power=600.0,
         "phase": np.full(n, int(Phase.WALKING)), "command": command, "battery_power": np.full(n, power),
         "charge": np.linspace(1.0, 0.9, n), "true_position": np.tile([0.0, 0, 0.55], (n, 1)), "true_orientation": quaternion,
         "true_velocity": turned, "true_angular_velocity": np.tile([0, 0, turn], (n, 1)), "true_contact": feet,
-        "linear_velocity": own + [0.03, 0.04, 0.0], "angular_velocity": np.zeros((n, 3)), "contact": feet,
+        "linear_velocity": own + np.array([0.03, 0.04, 0.0]), "angular_velocity": np.zeros((n, 3)), "contact": feet,
         "gravity": np.tile([0, 0, -1.0], (n, 1)), "position": np.tile(ROBOT.posture, (n, 1)), "velocity": np.zeros((n, 12)),
         "torque": np.full((n, 12), 10.0),
     } | channels  # fmt: skip

@@ -125,10 +125,10 @@ def swaying(seed, broken=False):
 
 
 def test_it_follows_a_robot_that_bends_its_knees():
-    """True speed reaches 0.2 m/s; the estimate is within 0.02 m/s, on drives that nobody has told it about."""
+    """True speed reaches 0.2 m/s; the estimate is within 0.03 m/s, on drives that nobody has told it about."""
     rows = swaying(seed=4)
     assert 0.15 < rows[:, -1].max() < 0.4
-    assert np.sqrt((rows[:, :3] ** 2).sum(axis=1).mean()) < 0.02
+    assert np.sqrt((rows[:, :3] ** 2).sum(axis=1).mean()) < 0.03
     assert np.abs(rows[:, 3:6]).max() < 0.03
     assert rows[:, 6:10].all()
 

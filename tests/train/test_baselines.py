@@ -83,6 +83,7 @@ def test_a_policy_learns_on_a_drive_network(tiny, capsys):
     )  # fmt: skip
     Network(convention, Mlp((4,), np.ones(2), 1.0)).save(tiny / "drive.toml")
     assert cli.main(["train", "anymal", "--network", "drive.toml", "--iterations", "1", "--out", "run"]) == 0
+    assert "next: surefoot run run --hardware" in capsys.readouterr().out
     assert json.loads((tiny / "run" / "training.json").read_text())["origin"] == {"network": "drive.toml"}
     assert cli.main(["play", "run", "--no-video"]) == 1
     assert "was trained with the drive network drive.toml" in capsys.readouterr().err

@@ -115,7 +115,8 @@ def spectrum(time: ArrayLike, signal: ArrayLike) -> tuple[Array, Array]:
     even = np.linspace(t[0], t[-1], len(t))
     window = np.hanning(len(t))
     lines = np.fft.rfft(window * (np.interp(even, t, x) - x.mean()))
-    return np.fft.rfftfreq(len(t), float(even[1] - even[0])), 2 * np.abs(lines) / window.sum()
+    amplitude = 2 * np.abs(lines) / window.sum()
+    return np.asarray(np.fft.rfftfreq(len(t), float(even[1] - even[0])), dtype=float), np.asarray(amplitude, dtype=float)
 
 
 def stride(time: ArrayLike, signal: ArrayLike, *, shortest: float = 0.15, longest: float = 2.0) -> float:

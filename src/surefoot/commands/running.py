@@ -78,7 +78,8 @@ def run(
     virtual = hardware.partition(":")[0] == "virtual"
     device = open_hardware(hardware, machine, rate=rate, place="ground" if virtual else None)
     eye, film = (None, None) if no_video or not virtual else _eye(device, video or out.with_suffix(".mp4"), video is not None)
-    total = controller.ramps.rise + controller.ramps.settle + seconds + controller.ramps.halt + 2 * controller.ramps.stand
+    ramps = controller.ramps
+    total = ramps.rise + ramps.settle + seconds + ramps.halt + ramps.stand
     notes = {"policy": policy, "hardware": hardware, "source": machine.source, "seconds": seconds,
              "faults": ", ".join(map(str, faults)), "trained": dict(net.spec.training).get("origin", "")}  # fmt: skip
     with terminal.progress(console()) as bar:

@@ -20,11 +20,12 @@ from surefoot.robot.spec import Robot
 
 @dataclass(frozen=True, kw_only=True)
 class Ramps:
-    """How a walk begins and ends; each is a half cosine."""
+    """How a walk begins and ends. A robot on low gains may fall over in its posture, so the policy takes over at once."""
 
-    rise: float = 1.5  # from where the joints are to the policy's posture [s]
-    settle: float = 0.5  # standing there before the policy takes over [s]
-    halt: float = 1.0  # walking on the spot with a command of zero [s]
+    rise: float = 0.2  # from where the joints are to the policy's posture along a half cosine, at least [s] ...
+    speed: float = 1.0  # ... and no faster than this [rad/s]
+    settle: float = 0.5  # then the policy on the spot, with a command of zero [s]
+    halt: float = 1.0  # at the end likewise [s]
     stand: float = 0.5  # from the policy's last target back to its posture [s]
 
 
@@ -57,7 +58,8 @@ class Controller:
         self.took, self.asked = 0.0, False  # how long the last step took [s], and whether it asked the network
         self._wish = np.array(spec.posture)  # before the saturation at the limits [rad]
         self._from = np.array(spec.posture)  # where a way to the posture begins [rad]
-        self._begun, self._due = -1.0, 0.0  # of the phase, of the network; by the machine's clock [s]
+        self._begun, self._due = -1.0, -1.0  # of the phase, of the network; by the machine's clock [s]; -1: not yet
+        self._rise = self.ramps.rise  # how long this rise takes [s]
         self._seen = np.zeros(len(spec.observation), dtype=np.float32)
         self._network = policy.between(self._seen, self.action)
 
@@ -92,12 +94,16 @@ class Controller:
             self._begun = now
             if self.phase == Phase.RISING:
                 self._from[:] = state.position
-            elif self.phase == Phase.WALKING:
-                self._due = now
+                way = float(np.abs(self.policy.spec.posture - state.position).max())
+                self._rise = max(ramps.rise, 0.5 * np.pi * way / ramps.speed)
         since = now - self._begun
         if self.phase == Phase.RISING:
-            self._approach(since / ramps.rise)
-            if since >= ramps.rise + ramps.settle:
+            if since < self._rise:
+                self._approach(since / self._rise)
+                return
+            self.command[:] = 0.0
+            self._walk(state)
+            if since >= self._rise + ramps.settle:
                 self._enter(Phase.WALKING)
         elif self.phase == Phase.WALKING:
             self._walk(state)
@@ -108,7 +114,7 @@ class Controller:
                 self._enter(Phase.STANDING)
         elif self.phase == Phase.STANDING:
             self._approach(since / ramps.stand)
-            if since >= 2 * ramps.stand:
+            if since >= ramps.stand:
                 self._enter(Phase.DAMPED)
 
     def _approach(self, share: float) -> None:
@@ -118,6 +124,8 @@ class Controller:
 
     def _walk(self, state: State) -> None:
         """The network, when it is due: û = q_0 + scale · a."""
+        if self._due < 0:
+            self._due = state.time
         if state.time < self._due - 1e-9:
             return
         spec, base = self.policy.spec, self.estimator

@@ -39,7 +39,8 @@ class Tuning:
     """How much the estimator trusts what it hears."""
 
     levelling: float = 2.0  # time constant with which the accelerometer levels the gyroscope's integral [s]
-    stance: float = 0.04  # time constant with which feet that stand correct the velocity [s]
+    stance: float = 0.1  # time constant with which feet that stand correct the velocity [s]
+    beside: float = 0.6  # a foot that carries less than this share of what the heaviest one does is not asked: it may slide [-]
     acceleration: float = 0.005  # time constant of the joints' acceleration, a difference of their velocity [s]
     load: float = 0.2  # a foot carries from this share of the robot's weight on ...
     unload: float = 0.1  # ... down to this one [-]
@@ -49,8 +50,8 @@ class Estimator:
     """Velocity and gravity in base axes.
 
     Gravity's direction turns with the gyroscope, ġ = −ω × g, and is levelled by the accelerometer, which on average feels
-    f = −9.81 g. Velocity is the integral of v̇ = f + 9.81 g − ω × v, corrected by the feet that carry, each as much as it does:
-    its point on the ground stands still, v + ω × p + J q̇ = 0. The force F of the ground on a foot is felt in the joints:
+    f = −9.81 g. Velocity is the integral of v̇ = f + 9.81 g − ω × v, corrected by the feet that carry most, each as much as it
+    does: its point on the ground stands still, v + ω × p + J q̇ = 0. The force F of the ground on a foot is felt in the joints:
     τ − I_a q̈ − d q̇ − τ_f sign(q̇) + Jᵀ F = the torque that moves the leg itself, with the identified I_a, d and τ_f.
     """
 
@@ -131,6 +132,7 @@ class Estimator:
             return
         k = self.kinematics
         load = np.where(self.contact, self._share, 0.0)
+        load[load < self.tuning.beside * load.max()] = 0.0
         standing = -(load @ (k.jacobian @ state.velocity + np.cross(rate, k.point))) / load.sum()
         share = 1.0 if first else 1.0 - np.exp(-step / self.tuning.stance)
         self.linear += share * (standing - self.linear)

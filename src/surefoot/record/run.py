@@ -22,7 +22,7 @@ FORMAT = "surefoot-run-1"
 class Phase(IntEnum):
     """What the robot is about in a row: `phase`."""
 
-    RISING = 0  # to the policy's posture
+    RISING = 0  # to the policy's posture, and then the policy on the spot
     WALKING = 1  # as commanded
     HALTING = 2  # the policy walks on the spot
     STANDING = 3  # back to the posture
