@@ -56,13 +56,18 @@ def load(driver: Any, page: Path) -> tuple[float, float]:
     return tuple(t / 1e3 for t in driver.execute_script("return [surefoot.firstPlot, performance.now()]"))
 
 
+def practice(name: str, folder: Path) -> tuple[Fit, Robot]:
+    """The fit of surefoot demo, and its robot."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["demo", "--robot", name, "--out", str(folder)])
+    return Fit.load(folder / "fit"), Robot.load(name)
+
+
 def table(name: str) -> Table:
     """Size and times beside their targets."""
     out = Table("", "measured", "target", "", title=f"the page of surefoot demo --robot {name}")
     with tempfile.TemporaryDirectory() as folder:
-        with contextlib.redirect_stdout(io.StringIO()):
-            main(["demo", "--robot", name, "--out", folder])
-        fit, robot = Fit.load(Path(folder) / "fit"), Robot.load(name)
+        fit, robot = practice(name, Path(folder))
         begin = time.perf_counter()
         page = write(fit_content(fit, robot), Path(folder) / "page.html")
         took, size, driver = time.perf_counter() - begin, page.stat().st_size, browser()

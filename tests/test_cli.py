@@ -526,6 +526,16 @@ def test_a_robot_file_that_is_no_text_is_refused(here, capsys):
     assert_refused(run(capsys, "check", "bad.toml", "chirp.npz"), ["error: ", "bad.toml", "UTF-8"])
 
 
+def test_stamps_that_say_their_unit_are_not_scaled_twice(here, capsys):
+    """A column called timestamp_ms is seconds when it has been read."""
+    time = np.arange(400) * 2
+    rows = np.column_stack([time, *(0.1 * np.sin(0.01 * time) for _ in range(4))])
+    names = "timestamp_ms,target_LF_HAA,target_LF_HFE,position_LF_HAA,position_LF_HFE"
+    np.savetxt("log.csv", rows, delimiter=",", header=names, comments="")
+    assert main(["check", "anymal", "log.csv", "--time-scale", "0.001"]) == 1
+    assert "leave out --time-scale" in capsys.readouterr().err
+
+
 def test_degrees_milliseconds_and_other_names_are_read_and_said_again(here, capsys):
     rec = recordings()["chirp"]
     odd = rec.replace(time=1e3 * rec.time, target=np.rad2deg(rec.target), position=np.rad2deg(rec.position), velocity=None)

@@ -192,6 +192,8 @@ def _units(robot: Robot | None, rec: Recording, read: Reading) -> Recording:
     """Seconds and radians, at the joint."""
     if not (math.isfinite(read.time_scale) and read.time_scale > 0):
         raise SurefootError(f"--time-scale is {read.time_scale:g}; expected a factor > 0, for example 0.001 for milliseconds.")
+    if read.time_scale != 1.0 and "counted from the first stamp" in rec.notes.get("units", ""):
+        raise SurefootError(f"{rec.name} names the unit of its stamps, and they were read as seconds; leave out --time-scale.")
     if read.time_scale != 1.0:
         rec = rec.replace(time=rec.time * read.time_scale)
     if read.degrees and "degrees" in rec.notes.get("units", ""):
