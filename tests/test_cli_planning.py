@@ -1,13 +1,15 @@
 """The commands plan and excite, as typed: what they write, what they refuse, and that one leads to the next."""
 
+import re
 import shlex
 
 import numpy as np
 import pytest
 
 from surefoot.cli import main
+from surefoot.record.excitation.motion import leaders
 from surefoot.record.targets import Targets
-from surefoot.robot import Robot
+from surefoot.robot import Robot, symmetries
 
 PENDULUM = """<mujoco><worldbody><body pos="0 0 1"><joint name="swing" axis="0 1 0" range="-57.3 57.3"/>
 <inertial pos="0 0 -0.3" mass="1.2" diaginertia="0.01 0.01 0.01"/></body></worldbody></mujoco>"""
@@ -41,6 +43,7 @@ def test_excite_writes_targets_that_carry_motion_gains_and_kind(pendulum, tmp_pa
         (["--amplitude", "nonsense"], "--amplitude nonsense: expected a number"),
         (["--amplitude", "knee=0.1"], "knee"),
         (["--kind", "steps", "--dwell", "0"], "--dwell is 0 s"),
+        (["--kind", "holds", "--dwell", "2"], "hold no level so long"),
         (["--to-hz", "300"], "half the rate"),
         (["--seed", "-1"], "--seed is -1"),
         (["--stand-force", "0"], "--stand-force is 0"),
@@ -103,3 +106,16 @@ def test_a_motion_of_legs_that_do_not_mirror_each_other_can_be_asked_for(tmp_pat
     assert swing[2] > 1.5 * swing[5]
     assert main(["excite", "minimal", "--amplitude", "LF_KFE=0.05", "RF_KFE=0.03", "--out", str(out)]) == 1
     assert "RF_KFE" in capsys.readouterr().err
+
+
+def test_the_amplitudes_that_a_refusal_advises_can_be_typed_together_on_a_robot_whose_legs_mirror(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    line = ["excite", "anymal", "--seconds", "4", "--out", "t.npz", "--amplitude"]
+    assert main([*line, "2"]) == 1
+    advised = re.findall(r"Try --amplitude (\w+=[\d.e-]+)", capsys.readouterr().err)
+    assert len(advised) > 1
+    robot = Robot.load("anymal")
+    lead = leaders(robot, symmetries(robot)).of
+    assert len({int(lead[robot.joints.index(word.split("=")[0])]) for word in advised}) == len(advised)
+    main([*line, *advised])
+    assert "as the image of" not in capsys.readouterr().err

@@ -164,3 +164,17 @@ def test_two_processes_talk_until_the_cable_is_cut(folder, capsys):
     barked = int(np.flatnonzero((np.diff(damped) > 0) & (clock[1:] > 1.0))[-1]) + 1
     assert damped[barked:].all()
     assert fastest[clock > clock[barked] + 0.2].max() < 0.3
+
+
+def test_targets_that_were_found_safe_for_one_robot_are_not_played_on_another(folder, capsys):
+    """anymal and tytan share the names of their joints."""
+    Targets.load(folder / "targets.npz").replace(robot="anymal").save(folder / "made.npz")
+    assert main(["record", "tytan", "made.npz", "--hardware", "virtual:7", "--out", "rec.npz"]) == 1
+    assert "made, and found safe, for anymal, not for tytan" in capsys.readouterr().err
+    assert not (folder / "rec.npz").exists()
+
+
+@pytest.mark.parametrize("wrong", [("--port", "99999"), ("--port", "-1"), ("--port", "0", "--seconds", "nan")])
+def test_a_port_that_cannot_be_and_a_time_that_is_none_are_refused_by_serve(capsys, wrong):
+    assert main(["serve", "anymal", "--hardware", "virtual:7", *wrong]) == 1
+    assert "give a port from 0 to 65535 and a time above 0" in capsys.readouterr().err

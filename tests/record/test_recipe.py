@@ -124,6 +124,7 @@ def test_a_seed_decides_a_drawn_motion(seed, kind):
         ({"corner_hz": 0.0}, "--corner-hz is 0 Hz"),
         ({"rate": 1.0}, "at least 16 commands"),
         ({"amplitude": 0.0}, "not all be 0"),
+        ({"amplitude": {"LF_KFE": -0.1}}, "amplitude of LF_KFE is -0.1; expected at least 0"),
         ({"amplitude": float("nan")}, "not a finite number"),
         ({"amplitude": {"XX_*": 0.1}}, r"XX_\*"),
     ],

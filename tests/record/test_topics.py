@@ -1,5 +1,7 @@
 """Messages: bags of both storages and MCAP files, written by their own libraries; two topics become one recording."""
 
+import contextlib
+import sqlite3
 import sys
 
 import numpy as np
@@ -208,3 +210,76 @@ def test_losses_of_an_even_series():
     stamp = np.delete(np.arange(100) * 10, [40, 41, 42, 70])
     assert lost(stamp) == (4, 2, 4e-8)
     assert lost(stamp[:1]) == (0, 0, 0.0)
+
+
+CONTROL = "control_msgs/msg/"
+POINT = "trajectory_msgs/JointTrajectoryPoint"
+DEFINED = {
+    f"{CONTROL}InterfaceValue": "string[] interface_names\nfloat64[] values\n",
+    f"{CONTROL}DynamicJointState": (
+        "std_msgs/Header header\nstring[] joint_names\ncontrol_msgs/InterfaceValue[] interface_values\n"
+    ),
+    f"{CONTROL}JointTrajectoryControllerState": (
+        f"std_msgs/Header header\nstring[] joint_names\n{POINT} reference\n{POINT} feedback\n"
+    ),
+}
+
+
+def control_bag(folder, name, fill, *, defined):
+    """A bag of a topic of control_msgs and of commands; without `defined` it forgets its definitions, as bags before Iron do."""
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    types = get_typestore(Stores.ROS2_HUMBLE)
+    for kind, text in DEFINED.items():
+        types.register(get_types_from_msg(text, kind))
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.SQLITE3) as writer:
+        topics = [
+            writer.add_connection(topic, kind, typestore=types) for topic, kind in (("/seen", CONTROL + name), ("/cmd", STATE))
+        ]
+        told = [message for *_, message in commanded()]
+        for i, ns in enumerate(NS.tolist()):
+            writer.write(topics[0], ns, types.serialize_cdr(fill(types.types, i, ns), CONTROL + name))
+            writer.write(topics[1], ns, types.serialize_cdr(told[i], STATE))
+    if not defined:
+        with contextlib.closing(sqlite3.connect(next(folder.glob("*.db3")))) as base:
+            base.execute("delete from message_definitions")
+            base.commit()
+    return folder
+
+
+@pytest.mark.parametrize("defined", [True, False])
+def test_a_dynamic_joint_state_is_a_measurement_whether_or_not_the_bag_defines_it(tmp_path, defined):
+    def fill(make, i, ns):
+        value = make[CONTROL + "InterfaceValue"]
+        values = [value(interface_names=["effort", "position"], values=np.array([7.0, x])) for x in MOTION.position[i]]
+        return make[CONTROL + "DynamicJointState"](
+            header=logs.header(ns), joint_names=list(MOTION.joints), interface_values=values
+        )
+
+    path = control_bag(tmp_path / "bag", "DynamicJointState", fill, defined=defined)
+    recording = Recording.load(path, columns={"measurement": "/seen", "command": "/cmd"}, **GAINS)
+    np.testing.assert_array_equal(recording.position, MOTION.position)
+    np.testing.assert_array_equal(recording.target, MOTION.target)
+    assert (recording.torque == 7.0).all()
+    assert recording.velocity is None
+
+
+@pytest.mark.parametrize("defined", [True, False])
+def test_a_controllers_state_that_the_bag_does_not_define_is_refused_with_what_to_do(tmp_path, defined):
+    def fill(make, i, ns):
+        none, zero = np.zeros(0), make["builtin_interfaces/msg/Duration"](sec=0, nanosec=0)
+        told, found = (
+            make["trajectory_msgs/msg/JointTrajectoryPoint"](x[i], none, none, none, zero)
+            for x in (MOTION.target, MOTION.position)
+        )
+        kind = make[CONTROL + "JointTrajectoryControllerState"]
+        return kind(header=logs.header(ns), joint_names=list(MOTION.joints), reference=told, feedback=found)
+
+    path = control_bag(tmp_path / "bag", "JointTrajectoryControllerState", fill, defined=defined)
+    both = {"measurement": "/seen", "command": "/seen"}
+    if defined:
+        np.testing.assert_array_equal(Recording.load(path, columns=both, **GAINS).target, MOTION.target)
+        return
+    with pytest.raises(SurefootError, match=r"is of type .*JointTrajectoryControllerState, which the bag does not define"):
+        Recording.load(path, columns=both, **GAINS)

@@ -96,3 +96,18 @@ def test_the_solver_runs_until_it_cannot_improve():
     engine = Reference(robot, chirp(robot), Physics())
     assert engine._with(candidates(robot).lane(0)).opt.tolerance == 0.0
     assert engine.model.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+
+
+def test_a_joint_that_sticks_creeps_in_mujoco_at_its_torque_over_its_inertia_times_a_millisecond():
+    """R g = b v with R = (1 − δ)/δ / I and b = 2 / (δ_w t_c): v = 1.06 ms · τ / I, which docs/theory.md and hardware.md tell."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><option gravity='0 0 0' timestep='.0025' integrator='implicitfast'/><worldbody><body>"
+        "<joint name='knee' axis='0 1 0' frictionloss='2'/><inertial pos='0 0 0' mass='1' diaginertia='.04 .04 .04'/>"
+        "</body></worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    data.qfrc_applied[0] = 1.8
+    mujoco.mj_step(model, data, 400)
+    assert data.qvel[0] == pytest.approx(0.1 / 0.9 * 0.95 * 0.02 / 2 * 1.8 / 0.04, rel=1e-6)

@@ -169,3 +169,11 @@ def test_the_largest_safe_motion_is_safe_and_not_much_smaller_than_it_must_be():
 def test_where_no_amplitude_is_safe_the_reason_is_said():
     with pytest.raises(SurefootError, match="no amplitude of this chirp is safe for anymal"):
         largest_safe(ANYMAL, recipe(ANYMAL, duration=3.0, centre={"LF_HAA": -0.3}))
+
+
+def test_legs_that_rest_at_the_first_target_do_not_shake_the_stand_and_smaller_motions_shake_it_less():
+    """The joints sag before the motion begins, not during it."""
+    small, large = (moved(amplitude=a, stand=Stand(force=1000.0, moment=1000.0)).wrench for a in (0.005, 0.05))
+    begins = small.time < 0.05
+    assert np.linalg.norm(small.force[begins], axis=1).max() < 0.02 * large.peaks[0]
+    assert small.peaks[0] < 0.3 * large.peaks[0]

@@ -104,13 +104,15 @@ def recipe_of(robot: Robot, motion: Motion) -> Recipe:
 
 def safe_recipe(robot: Robot, motion: Motion, limits: Limits) -> tuple[Recipe, Safety]:
     """What was typed, examined: amplitudes that were typed are kept or refused, others are made as small as is safe."""
+    from surefoot.record.excitation.motion import leaders
+    from surefoot.robot import symmetries
     from surefoot.simulate.safety import examine, largest_safe
 
     wanted = recipe_of(robot, motion)
     options: dict[str, Any] = {"stand": stand(limits), "margin": limits.link_margin, "dynamics": expected(robot, limits)}
     if motion.amplitude:
         found = examine(robot, wanted.targets(robot), **options)
-        found.refuse()
+        found.refuse(leaders(robot, symmetries(robot) if wanted.mirror else ()))
         return wanted, found
     made, found = largest_safe(robot, wanted, **options)
     if (made.amplitude < 0.999 * wanted.amplitude).any():

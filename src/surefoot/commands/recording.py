@@ -58,6 +58,11 @@ def record(
         raise SurefootError(f"--enough is {enough:g}; expected a share between 0 and 1, for example 0.02.")
     writable(out.parent, out.name)
     machine, motion = load_robot(robot), Targets.load(targets)
+    if motion.robot not in ("", machine.name):
+        raise SurefootError(
+            f"{targets} was made, and found safe, for {motion.robot}, not for {machine.name}. Make one for this robot: surefoot "
+            f"excite {shlex.quote(robot)} --out {shlex.quote(str(targets))}"
+        )
     journal = out.with_name(out.name + ".journal")
     page = Following(robot, targets, journal, port, enough) if live else None
     try:  # the page is ready before the machine is woken
@@ -144,6 +149,8 @@ def serve(
     """
     from surefoot.simulate.virtual.server import Faults, Server
 
+    if not 0 <= port < 65536 or not seconds > 0:
+        raise SurefootError(f"--port is {port} and --seconds {seconds:g}; give a port from 0 to 65535 and a time above 0.")
     machine = load_robot(robot)
     device = open_hardware(hardware, machine, rate=rate, place=place)
     lines: list[str] = []

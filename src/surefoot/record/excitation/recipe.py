@@ -83,7 +83,12 @@ def recipe(
             raise SurefootError(f"{name} of {robot.name}'s joint {joint} is {value:g}; pass one of at least 0: --{name} 40.")
     usual = amplitudes(robot, None, middle)
     usual = np.array([usual[lead.of == leader].min() for leader in lead.of])  # mirror images share what the tightest can bear
-    swing = np.abs(_alike("amplitude", amplitude, robot, lead, usual))
+    swing = _alike("amplitude", amplitude, robot, lead, usual)
+    if (swing < 0).any():
+        joint = int(np.argmax(swing < 0))
+        raise SurefootError(
+            f"amplitude of {robot.joints[joint]} is {swing[joint]:g}; expected at least 0: --amplitude {-swing[joint]:g}."
+        )
     if not swing.any():
         raise SurefootError("amplitudes must not all be 0; for example --amplitude '*_HAA=0.1' '*_KFE=0.2'.")
     return Recipe(amplitude=swing, centre=middle, stiffness=gains[0], damping=gains[1], **settings)

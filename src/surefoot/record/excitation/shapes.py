@@ -76,6 +76,10 @@ def levels(time: Array, m: int, dwell: float, rng: np.random.Generator, *, last_
     if not dwell > 0:
         raise SurefootError(f"--dwell is {dwell:g} s; give a time above 0.")
     duration = len(time) * (time[1] - time[0])
+    if last_at_rest and 3 * dwell > duration * (1 + 1e-9):
+        raise SurefootError(
+            f"--dwell is {dwell:g} s, and {duration:g} s between rests hold no level so long; shorten it or lengthen --seconds."
+        )
     count = int(duration / dwell) + 1
     level = rng.uniform(-1, 1, (count, m))
     level[0] = 0.0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.errors import SurefootError
+from surefoot.record.excitation.motion import Leaders
 from surefoot.record.targets import Targets
 from surefoot.robot.canonical import set_range
 from surefoot.robot.drive import gear_ratio, torque_bounds
@@ -31,6 +32,7 @@ SHAPE_PERIOD = 0.008  # [s] between the postures whose distances are looked at
 COARSE_PERIOD = 0.04  # [s] likewise, where many motions are compared
 RATE = 200.0  # [Hz] of the wrench
 BACK = 0.9  # of what would just do is what is advised
+SETTLE = 1.0  # [s] at the first target before the motion begins, as surefoot record has it
 MOST = 99.0  # a share beyond which a number says nothing
 
 
@@ -63,11 +65,16 @@ class Safety:
     shapes: str  # what was looked at between links, as a sentence
     outlook: Outlook
 
-    def refuse(self) -> None:
-        """Raise what would go wrong, the worst first."""
-        if self.breaches:
-            more = f" ({len(self.breaches) - 3} more)" if len(self.breaches) > 3 else ""
-            raise SurefootError("this motion is not safe" + more + ": " + " ".join(map(str, self.breaches[:3])))
+    def refuse(self, lead: Leaders | None = None) -> None:
+        """Raise what would go wrong, the worst first; of mirror images only the worst, so that the remedies agree."""
+        worst: dict[object, Breach] = {}
+        for breach in self.breaches:
+            own = breach.what not in ("links", "stand", "divergence")
+            j = self.joints.index(breach.joint)
+            worst.setdefault((j if lead is None else int(lead.of[j])) if own else breach.what, breach)
+        if said := list(worst.values()):
+            more = f" ({len(said) - 3} more)" if len(said) > 3 else ""
+            raise SurefootError("this motion is not safe" + more + ": " + " ".join(map(str, said[:3])))
 
 
 def examine(
@@ -103,8 +110,9 @@ def examine(
 
 def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics) -> tuple[Array, Array]:
     """Encoder positions and the torques that the drives were asked for, unlimited, each of shape (L, T, n)."""
-    blank = at_rest(targets)
+    blank, settled = at_rest(_rested(targets)), round(SETTLE * targets.rate)
     position, _, _ = engine(_unstopped(robot), blank, physics, candidates=ahead.candidates).trajectories(ahead.candidates)
+    position = position[:, settled:]
     with np.errstate(invalid="ignore", over="ignore"):
         v = np.gradient(position, targets.time, axis=1)
         wanted = np.stack([_late(targets, targets.target, float(d)) for d in ahead.candidates.delay[:, 0]]) - position
@@ -114,6 +122,17 @@ def _simulated(robot: Robot, targets: Targets, ahead: Outlook, physics: Physics)
         if targets.feedforward is not None:
             wanted += targets.feedforward
     return position, wanted
+
+
+def _rested(targets: Targets) -> Targets:
+    """The commands after a rest at the first of them, in which the joints sag to where gravity lets them."""
+    count = round(SETTLE * targets.rate)
+    lengthen = lambda rows: None if rows is None else np.concatenate([np.repeat(rows[:1], count, 0), rows])  # noqa: E731
+    wait = np.arange(count) / targets.rate
+    return targets.replace(
+        time=np.concatenate([wait, targets.time - targets.time[0] + count / targets.rate]), target=lengthen(targets.target),
+        target_velocity=lengthen(targets.target_velocity), feedforward=lengthen(targets.feedforward),
+    )  # fmt: skip
 
 
 def _unstopped(robot: Robot) -> Robot:
