@@ -1,6 +1,7 @@
 """The datagrams of a UDP link, and a link between two threads that loses and delays them."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -95,6 +96,21 @@ def test_over_a_link_a_machine_is_the_same_machine():
     np.testing.assert_array_equal(puppet.gains[0], [60.0, 50.0])
     assert np.abs(taken.position[-10:] - taken.target[-10:]).max() < 0.05
     assert puppet.said[-1] == "close"
+
+
+def test_who_dawdles_before_the_gains_does_not_act_upon_old_states():
+    """Half a second of states waits in the socket; the way to the first target would be played upon them in no time."""
+    puppet = Puppet()
+    server, end = served(puppet)
+    try:
+        far = UdpHardware("127.0.0.1", server.port)
+        time.sleep(0.5)
+        far.set_gains(np.array([60.0, 50.0]), np.array([2.0, 1.0]))
+        newest = puppet.stamp()
+        assert far.read().time > newest - 0.1
+        far.close()
+    finally:
+        end()
 
 
 def test_lost_and_late_datagrams_leave_gaps_and_never_turn_time_back():

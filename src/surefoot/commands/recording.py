@@ -63,12 +63,16 @@ def record(
             f"{targets} was made, and found safe, for {motion.robot}, not for {machine.name}. Make one for this robot: surefoot "
             f"excite {shlex.quote(robot)} --out {shlex.quote(str(targets))}"
         )
-    device = open_hardware(hardware, machine, rate=rate, place=place)
-    if reveal is not None:
-        _reveal(device, reveal, hardware)
     journal = out.with_name(out.name + ".journal")
-    journal.unlink(missing_ok=True)  # of an earlier recording
     page = Following(robot, targets, journal, port, enough) if live else None
+    try:  # the page is ready before the machine is woken
+        device = open_hardware(hardware, machine, rate=rate, place=place)
+        if reveal is not None:
+            _reveal(device, reveal, hardware)
+    except BaseException:
+        if page:
+            page.finish(None)
+        raise
     pace = _clock() if live and hardware.startswith("virtual") else lambda *_: None
     begin = time.perf_counter()
     try:

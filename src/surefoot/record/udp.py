@@ -65,8 +65,9 @@ class UdpHardware:
         self._queue.clear()
 
     def set_gains(self, stiffness: Array, damping: Array) -> None:
-        """Gains of the drives from now on, acknowledged."""
+        """Gains of the drives from now on, acknowledged. States that waited until then are old, and forgotten."""
         self._ask(Kind.GAINS, Kind.ACK, body(np.asarray(stiffness, float), np.asarray(damping, float)))
+        self._queue.clear()
 
     def read(self) -> State:
         """The next state; one that comes after a newer one is dropped."""

@@ -122,9 +122,11 @@ def _warm(robot: Robot, motion: Targets) -> None:
 
 def _watch(robot: Robot, journal: Path, live: LiveServer, judge: Judge, pipe: Connection) -> str:
     """Fit again and again until the recording has ended; the last sentence."""
-    sentence, pause, seen = "", PAUSE, 0.0
+    sentence, pause, seen, since = "", PAUSE, 0.0, time.time()
     while not pipe.poll(pause):
-        with contextlib.suppress(SurefootError):  # too short yet, or no fit of it
+        with contextlib.suppress(SurefootError, FileNotFoundError):  # too short yet, or no fit of it
+            if journal.stat().st_mtime < since:
+                continue  # an earlier recording left it behind
             recording = recover(journal)
             if recording.duration < max(SHORTEST, seen + 0.5 * PAUSE):
                 continue
