@@ -12,7 +12,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from surefoot.analyze.run import AXES
-from surefoot.analyze.walking import base_motion, density, limit_cycle, smoothed, spectrum, step_response, walking
+from surefoot.analyze.walking import base_motion, density, limit_cycle, moving_mean, spectrum, step_response, walking
 from surefoot.record.run import Run
 from surefoot.robot import Robot
 
@@ -126,7 +126,7 @@ def replayed(hard: Run, soft: Run) -> plt.Figure:
         rows = walking(run)
         time = run.time[rows] - run.time[rows][0]
         for k, ax in enumerate(axes):
-            ax.plot(time, smoothed(time, base_motion(run)[rows, k], 0.5), color=colour, label=name)
+            ax.plot(time, moving_mean(time, base_motion(run)[rows, k], 0.5), color=colour, label=name)
             if run is hard:
                 ax.plot(time, run["command"][rows, k], color="black", ls="--", lw=1, label="command")
     for ax, axis in zip(axes, AXES, strict=True):

@@ -10,7 +10,7 @@ from surefoot.analyze.walking import (
     base_motion,
     density,
     limit_cycle,
-    smoothed,
+    moving_mean,
     spectrum,
     step_response,
     stride,
@@ -151,8 +151,8 @@ def test_a_limit_cycle_is_one_stride_and_its_scatter_the_noise():
 
 def test_smoothing_keeps_a_line_and_takes_a_sine_of_its_width_away():
     t = np.arange(0, 4, 0.01)
-    np.testing.assert_allclose(smoothed(t, 2 * t, 0.5)[50:-50], 2 * t[50:-50])
-    assert np.abs(smoothed(t, np.sin(4 * np.pi * t), 0.5)[50:-50]).max() < 0.05
+    np.testing.assert_allclose(moving_mean(t, 2 * t, 0.5)[50:-50], 2 * t[50:-50])
+    assert np.abs(moving_mean(t, np.sin(4 * np.pi * t), 0.5)[50:-50]).max() < 0.05
 
 
 # --- hardware beside simulation ---------------------------------------------------------------------------------------------

@@ -16,22 +16,6 @@ from surefoot.train.train import Plan, broadly
 ANYMAL = Robot.load("anymal")
 
 
-@pytest.fixture
-def tiny(monkeypatch, tmp_path):
-    """Trainings of a few robots, in an empty folder."""
-    of = Plan.of
-
-    def small(name, **given):
-        plan = of(name, **given | {"robots": 4})
-        learner = plan.learner.replace(hidden=(8,), steps=4, mini_batches=2, epochs=1)
-        return replace(plan, judged=4, judged_seconds=2.2, learner=learner)
-
-    monkeypatch.setattr(Plan, "of", small)
-    monkeypatch.setattr("surefoot.train.run.cores", lambda: 1)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize("name", ["anymal", "tytan", "minimal"])
 def test_ranges_drawn_from_gains_and_limits_hold_the_published_dynamics(name):
     """What nobody measured is drawn from what gains and limits allow; the paper's own dynamics lie inside, but for few joints."""

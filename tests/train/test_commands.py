@@ -1,6 +1,5 @@
 """train and play on the command line: what is refused, what is told, what is written."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +9,6 @@ from surefoot.identify import Fit
 from surefoot.identify.answer import model_hash
 from surefoot.robot import Robot
 from surefoot.simulate import Physics
-from surefoot.train.train import Plan
 
 
 @pytest.fixture
@@ -26,20 +24,6 @@ def fit(monkeypatch):
     )
     monkeypatch.setattr(Fit, "load", classmethod(lambda cls, folder: kept))
     return kept
-
-
-@pytest.fixture
-def tiny(monkeypatch):
-    """Trainings of a few robots."""
-    of = Plan.of
-
-    def small(name, **given):
-        plan = of(name, **given | {"robots": 4})
-        learner = plan.learner.replace(hidden=(8,), steps=4, mini_batches=2, epochs=1)
-        return replace(plan, judged=4, judged_seconds=2.2, learner=learner)
-
-    monkeypatch.setattr(Plan, "of", small)
-    monkeypatch.setattr("surefoot.train.run.cores", lambda: 1)
 
 
 def refused(capsys, *words):

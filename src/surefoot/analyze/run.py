@@ -212,14 +212,19 @@ def _stride(gait: tuple[Gait, ...]) -> float:
     return 1.0 / fastest if fastest > 0.5 else 0.5
 
 
+def moving_mean(time: Array, signal: Array, width: float) -> Array:
+    """Mean over a window of so many seconds about each sample; beyond the ends the first and last value go on. Shape (T, ...)."""
+    samples = 2 * round(width / float(np.median(np.diff(time))) / 2) + 1  # odd, so that it is centred
+    return uniform_filter1d(np.asarray(signal, dtype=float), samples, axis=0, mode="nearest")
+
+
 def _steps(run: Run, moving: Array, stride: float) -> list[Step]:
     """One for each axis of each change of the command while the robot walks; the first change is from standing."""
     rows = np.flatnonzero(run["phase"] == Phase.WALKING)
     if len(rows) < 2:
         return []
-    time, command, period = run.time[rows], run["command"][rows], float(np.median(np.diff(run.time)))
-    width = max(1, round(stride / period))
-    smooth = uniform_filter1d(moving[rows], width, axis=0, mode="nearest")
+    time, command = run.time[rows], run["command"][rows]
+    smooth = moving_mean(time, moving[rows], stride)
     earlier = np.vstack([np.zeros(3), command[:-1]])
     changes = np.flatnonzero((command != earlier).any(axis=1))
     found = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.analyze.run import SKIPPED, fall, velocities
+from surefoot.analyze.run import SKIPPED, fall, moving_mean, velocities
 from surefoot.errors import SurefootError
 from surefoot.record.run import Phase, Run
 from surefoot.robot.drive import torque_bounds
@@ -36,7 +36,7 @@ def walking(run: Run) -> NDArray[np.bool_]:
 class StepResponse:
     """What a step of the command did to the base, along the axis of the step."""
 
-    axis: int  # of AXES
+    axis: int  # index into surefoot.analyze.run.AXES
     command: float  # after the step [m/s or rad/s]
     steady: float  # mean of what followed; nan: it fell before [m/s or rad/s]
     spread: float  # standard deviation of it
@@ -75,7 +75,7 @@ def step_response(run: Run, *, distance: float = np.inf) -> StepResponse:
         )  # fmt: skip
     samples = velocity[settled]
     steady = float(samples.mean())
-    smooth = smoothed(time, velocity, SMOOTH)[stays]
+    smooth = moving_mean(time, velocity, SMOOTH)[stays]
     early = time[stays] < SKIPPED
     low = np.flatnonzero((np.sign(command) * smooth < RISEN * abs(steady)) & early)
     return StepResponse(
@@ -89,15 +89,6 @@ def _risen(time: Array, low: NDArray[np.int64], settle: int) -> float:
     """The time after the last row that was too low; nan where that is the last row before it should be settled."""
     last = int(low[-1]) + 1 if len(low) else 0
     return float(time[last]) if last < settle else np.nan
-
-
-def smoothed(time: Array, signal: Array, width: float) -> Array:
-    """Mean over a window of so many seconds about each sample."""
-    half = max(1, round(width / float(np.median(np.diff(time))) / 2))
-    total = np.concatenate([[0.0], np.cumsum(signal)])
-    k = np.arange(len(signal))
-    low, high = np.maximum(k - half, 0), np.minimum(k + half + 1, len(signal))
-    return (total[high] - total[low]) / (high - low)
 
 
 def density(samples: ArrayLike, at: ArrayLike) -> Array:
@@ -191,8 +182,8 @@ def agreement(one: Run, other: Run, *, width: float = 0.5) -> Agreement:
         rows = walking(run)
         t = run.time[rows] - run.time[rows][0]
         motion = base_motion(run)[rows]
-        moved.append(np.column_stack([np.interp(at, t, smoothed(t, motion[:, k], width)) for k in range(3)]))
-        told.append(np.column_stack([np.interp(at, t, smoothed(t, run["command"][rows][:, k], width)) for k in range(3)]))
+        moved.append(np.column_stack([np.interp(at, t, moving_mean(t, motion[:, k], width)) for k in range(3)]))
+        told.append(np.column_stack([np.interp(at, t, moving_mean(t, run["command"][rows][:, k], width)) for k in range(3)]))
     rms = lambda x: np.sqrt((x**2).mean(axis=0))  # noqa: E731
     variance = ((moved[0] - moved[0].mean(axis=0)) ** 2).mean(axis=0)
     explained = np.where(variance > 1e-4, 1 - rms(moved[1] - moved[0]) ** 2 / np.maximum(variance, 1e-12), np.nan)

@@ -59,7 +59,9 @@ def jitter(case: Case) -> Iterator[Finding]:
             "log their own counter.",
         )
     if not gaps.size and spread <= 0.25:
-        yield case.say("ok", "jitter", f"the time between samples varies by {100 * spread:.1f} %; no gaps.")
+        yield case.say(
+            "ok", "jitter", f"the time between samples varies by {100 * spread:.1f} %; the longest is {step.max() * 1e3:.3g} ms."
+        )
 
 
 def packets(case: Case) -> Iterator[Finding]:

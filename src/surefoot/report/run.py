@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.analyze.run import AXES, Account, account, steady_rows
-from surefoot.analyze.walking import base_motion, density, limit_cycle, smoothed, spectrum
+from surefoot.analyze.walking import base_motion, density, limit_cycle, moving_mean, spectrum
 from surefoot.errors import SurefootError
 from surefoot.record.run import Phase, Run
 from surefoot.report.page import exact, packed, plain
@@ -82,7 +82,7 @@ def _velocity(run: Run, steady: Array) -> list[dict[str, Any]]:
         lines = {
             "commanded": run["command"][:, k],
             "measured": moved[:, k],
-            "over a stride": smoothed(run.time, moved[:, k], STRIDE),
+            "over a stride": moving_mean(run.time, moved[:, k], STRIDE),
         }
         if said is not None and "true_velocity" in run:
             lines["estimated"] = said[:, k]
@@ -171,7 +171,7 @@ def _power(run: Run, robot: Robot, steady: Array) -> dict[str, Any]:
             work, kept = tau * v, regeneration(robot)
             joints = {"heat of the coils": heat, "driving": np.maximum(work, 0.0), "braking": np.minimum(work, 0.0)}
             lines["braking that comes back"] = kept * np.minimum(work.sum(axis=1), 0.0)
-    shown = {name: packed(smoothed(run.time, np.nan_to_num(row), STRIDE)[_thin(run)]) for name, row in lines.items()}
+    shown = {name: packed(moving_mean(run.time, np.nan_to_num(row), STRIDE)[_thin(run)]) for name, row in lines.items()}
     mean = {name: plain(rows[steady].mean(axis=0)) for name, rows in joints.items()} if steady.any() else {}
     whole = {name: plain(float(np.nanmean(row[steady]))) for name, row in lines.items()} if steady.any() else {}
     return {"lines": shown, "mean": whole, "joints": mean}
