@@ -1,14 +1,17 @@
 """train and play on the command line: what is refused, what is told, what is written."""
 
+import subprocess
 from types import SimpleNamespace
 
 import pytest
 
 from surefoot import cli
+from surefoot.export.values import fit_hash
 from surefoot.identify import Fit
 from surefoot.identify.answer import model_hash
 from surefoot.robot import Robot
 from surefoot.simulate import Physics
+from surefoot.train.run import commit
 
 
 @pytest.fixture
@@ -19,6 +22,7 @@ def fit(monkeypatch):
         dynamics=robot.dynamics,
         joints=robot.joints,
         physics=Physics(timestep=0.0025),
+        to_dict=lambda: {"robot": "anymal"},
         model_hash=model_hash(robot),
         robot="anymal",
     )
@@ -75,7 +79,7 @@ def test_the_fit_decides_step_and_conventions(tiny, fit, tmp_path, monkeypatch):
     fit.physics = Physics(timestep=0.0025, delay_on="torque")
     assert cli.main(["train", "anymal", "fit", "--timestep", "0.0025", "--out", "run"]) == 130
     assert (seen[0].physics.timestep, seen[0].physics.delay_on) == (0.0025, "torque")
-    assert seen[0].origin == {"fit": "fit", "model_hash": fit.model_hash}
+    assert seen[0].origin == {"fit": "fit", "fit_hash": fit_hash(fit), "model_hash": fit.model_hash}
 
 
 def test_what_cannot_be_played_is_said_in_a_sentence(capsys, tmp_path):
@@ -83,3 +87,19 @@ def test_what_cannot_be_played_is_said_in_a_sentence(capsys, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "training.json").write_text("{}")
     assert "was not written by surefoot train" in refused(capsys, "play", "run")
+
+
+def test_the_commit_of_a_checkout_is_named_and_nothing_elsewhere(tmp_path):
+    ask = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    inner = tmp_path / "src"
+    inner.mkdir()
+    assert commit(inner) == ""
+    (inner / "a.py").write_text("1\n")
+    subprocess.run([*ask, "init", "-q"], check=True)
+    assert commit(inner) == ""  # a folder that is not in the repository is not made by its commit
+    subprocess.run([*ask, "add", "."], check=True)
+    subprocess.run([*ask, "commit", "-q", "-m", "a"], check=True)
+    clean = commit(inner)
+    assert len(clean) == 12
+    (inner / "a.py").write_text("2\n")
+    assert commit(inner) == clean + "+"

@@ -112,6 +112,7 @@ def _dynamics(
     machine: Robot, folder: Path | None, dynamics: str, network: Path | None
 ) -> tuple[Callable[[], Drive] | None, JointDynamics, dict[str, str], Fit | None]:
     """What stands in the place of the drives, the joint dynamics, where they came from, and the fit if there is one."""
+    from surefoot.export.values import fit_hash
     from surefoot.robot.dynamics import JointDynamics
 
     if network is not None:
@@ -130,7 +131,8 @@ def _dynamics(
         assert machine.dynamics is not None
         return None, machine.dynamics, {"dynamics": "robot.toml"}, None
     assert folder is not None
-    return None, known.dynamics.ordered_for(machine.joints), {"fit": folder.name, "model_hash": known.model_hash}, known
+    origin = {"fit": folder.name, "fit_hash": fit_hash(known), "model_hash": known.model_hash}
+    return None, known.dynamics.ordered_for(machine.joints), origin, known
 
 
 def _fit(folder: Path | None, machine: Robot, dynamics: str) -> Fit | None:

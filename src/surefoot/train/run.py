@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -252,4 +253,16 @@ def versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "?"
-    return found
+    return found | ({"commit": here} if (here := commit(Path(__file__).parent)) else {})
+
+
+def commit(folder: Path) -> str:
+    """The git commit of a source folder, with a + where files differ from it; empty outside a checkout, as when installed."""
+    ask = ["git", "-C", str(folder)]
+    try:
+        tracked = subprocess.run([*ask, "ls-files", "--error-unmatch", "."], capture_output=True, check=False, timeout=10)
+        said = subprocess.run([*ask, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"], capture_output=True,
+                              text=True, check=False, timeout=10)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.strip() if tracked.returncode == 0 and said.returncode == 0 else ""

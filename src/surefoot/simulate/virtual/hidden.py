@@ -18,6 +18,7 @@ from surefoot.simulate.virtual.battery import Battery
 from surefoot.simulate.virtual.body import Body, Stand, can_move
 from surefoot.simulate.virtual.drives import Drives
 from surefoot.simulate.virtual.path import Path
+from surefoot.simulate.virtual.ringing import quieted
 
 Array = np.ndarray
 TIMESTEP = 5e-4  # of the links [s]
@@ -117,6 +118,7 @@ def hidden_machine(robot: Robot, seed: int) -> Machine:
         friction_aid=known.friction * draw(0.1, 0.4), cogging_aid=draw(0.3, 0.8), compensation_cutoff=draw(40, 80),
         dead_time=5e-5 * rng.integers(2, 6),
     )  # fmt: skip
+    drives = quieted(drives, link, p, robot.damping, TIMESTEP)
     delay = float(known.delay.mean())
     path = Path(delay=float(rng.uniform(0.6, 1.4)) * (delay or 0.002), jitter=float(rng.uniform(1e-4, 5e-4)),
                 loss=float(rng.uniform(0.5e-3, 2e-3)), log_loss=float(rng.uniform(0.5e-3, 2e-3)))  # fmt: skip
