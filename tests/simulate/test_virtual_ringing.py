@@ -14,8 +14,8 @@ FINE = 5e-5  # step of the links [s], so that they are stepped with the rotors
 
 def drives(**changes):
     values = {
-        "joints": ("j",), "torque_constant": 0.4, "resistance": 0.2, "inductance": 1e-4, "rotor_inertia": ROTOR, "gear_ratio": 1.0,
-        "gear_position": [[0.0, 1.0]], "current_gain": 0.1, "current_integral": 200.0, "current_limit": 30.0, "spring": SPRING,
+        "joints": ("j",), "torque_constant": 0.4, "resistance": 0.2, "inductance": 1e-4, "rotor_inertia": ROTOR,
+        "gear_ratio": 1.0, "gear_position": [[0.0, 1.0]], "current_gain": 0.1, "current_integral": 200.0, "current_limit": 30.0, "spring": SPRING,
         "dead_time": 2e-4,
     }  # fmt: skip
     return Drives(**(values | changes))
@@ -35,7 +35,7 @@ def test_without_current_the_transmission_alone_damps(damper):
 
 
 def amplitude(made, pluck, seconds=0.2):
-    """How much the torque swings at the end over what it began with, when the drive is asked for nothing and its rotor is plucked."""
+    """How much the torque of a plucked rotor swings at the end, over what it began with; the drive is asked for nothing."""
     motors = Motors(made, np.zeros(1))
     motors.command(target=0.0, stiffness=0.0, damping=0.0)
     motors.block.now("rotor")[:] = pluck

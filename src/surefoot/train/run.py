@@ -111,6 +111,7 @@ class Run:
         self.chosen = 0  # iteration of the best policy
         self.lost = 0
         self.curves = Curves(out) if self.first else None
+        self.versions = versions()  # of what runs, not of what is on the disk when it ends
 
     @property
     def batch(self) -> int:
@@ -216,7 +217,7 @@ class Run:
             robot=robot.name, joints=robot.joints, action_scale=plan.task.action_scale, period=plan.task.period,
             command_low=np.array(plan.task.command_low), command_high=np.array(plan.task.command_high),
             dynamics=self.dynamics, physics=physics, evaluation=marks.to_dict(),
-            training=describe(plan) | {"iteration": self.training.iteration, "versions": versions()}, **rows,
+            training=describe(plan) | {"iteration": self.training.iteration, "versions": self.versions}, **rows,
         )  # fmt: skip
 
     def _describe(self, trained: Trained) -> None:
@@ -225,7 +226,7 @@ class Run:
             "dynamics": self.dynamics.to_dict(), "evaluation": trained.evaluation.to_dict(), "iteration": trained.iteration,
             "iterations": trained.iterations, "samples": self.training.samples * ranks(), "images": self.images,
             "processes": ranks(), "seconds": trained.seconds, "stopped": trained.stopped, "passed": dict(trained.passed),
-            "lost": trained.lost, "versions": versions(),
+            "lost": trained.lost, "versions": self.versions,
         }  # fmt: skip
         part = self.out / "training.part"
         part.write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")

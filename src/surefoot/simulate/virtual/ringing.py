@@ -21,8 +21,9 @@ SMALL = 1e-6  # difference of a state
 def fast_damping(drives: Drives, link: Array, stiffness: Array, damping: Array, timestep: float, seat: Array) -> Array:
     """Smallest damping ratio of each joint's modes above FAST, shape (n,); 1 where it has none, below 0 where they grow.
 
-    At a position `seat` [rad], which decides the gear ratio. The links move alone, with inertia `link` [kg·m²], by steps of `timestep` [s]. Friction, play, cogging and the grid of the
-    encoder are left out: they end a ringing at some amplitude, and hide it below another.
+    At a position `seat` [rad], which decides the gear ratio. The links move alone, with inertia `link` [kg·m²], by steps of
+    `timestep` [s]. Friction, play, cogging and the grid of the encoder are left out: they end a ringing at some amplitude, and
+    hide it below another.
     """
     smooth = drives.replace(friction=0.0, load_friction=0.0, breakaway=0.0, cogging=0.0, blanking=0.0, backlash=0.0,
                             friction_aid=0.0, resolution=1e-12)  # fmt: skip
