@@ -15,8 +15,8 @@ FINE = 5e-5  # step of the links [s], so that they are stepped with the rotors
 def drives(**changes):
     values = {
         "joints": ("j",), "torque_constant": 0.4, "resistance": 0.2, "inductance": 1e-4, "rotor_inertia": ROTOR,
-        "gear_ratio": 1.0, "gear_position": [[0.0, 1.0]], "current_gain": 0.1, "current_integral": 200.0, "current_limit": 30.0, "spring": SPRING,
-        "dead_time": 2e-4,
+        "gear_ratio": 1.0, "gear_position": [[0.0, 1.0]], "current_gain": 0.1, "current_integral": 200.0,
+        "current_limit": 30.0, "spring": SPRING, "dead_time": 2e-4,
     }  # fmt: skip
     return Drives(**(values | changes))
 
