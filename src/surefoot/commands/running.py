@@ -144,10 +144,11 @@ def _steering(net: Policy, command: str, script: Path | None, keyboard: bool, ga
 def _eye(device: Any, path: Path, asked: bool) -> tuple[Callable[[], None] | None, Callable[[], None] | None]:
     """What looks at a virtual robot: a window where there is a display, a film otherwise; and how the film is finished."""
     from surefoot.simulate.video import Film
-    from surefoot.simulate.virtual.stage import Stage, Window, has_display
+    from surefoot.simulate.virtual.stage import Stage
+    from surefoot.simulate.window import Window, has_display
 
     if has_display() and not asked:
-        window = Window(device)
+        window = Window(Stage(device))
         return window.take, window.close
     try:
         film = Film(Stage(device))

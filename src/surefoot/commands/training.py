@@ -227,7 +227,7 @@ def play(
     run: Folder, robot: str = "", terrain: Ground | None = None, seconds: float = 12.0, seed: int = 0, robots: int = 192,
     video: Path | None = None, no_video: bool = False,
 ) -> int:  # fmt: skip
-    """Let a trained policy walk: its marks on held commands, and a video.
+    """Let a trained policy walk: its marks on held commands, seen in a window where there is a display, or as a video.
 
     Args:
         run: the folder that train wrote.
@@ -236,18 +236,20 @@ def play(
         seconds: how long it walks.
         seed: of the noise and the starts.
         robots: how many walk at once, each with its own command.
-        video: file to write; default RUN/walk.mp4.
-        no_video: marks only.
+        video: film it, into this file; default, where there is no display: RUN/walk.mp4.
+        no_video: marks only, neither window nor film.
 
     """
+    from surefoot.simulate.window import has_display
     from surefoot.train.evaluate import short
     from surefoot.train.play import play as walk
     from surefoot.train.play import read_record
 
     seeded(seed)
     machine = load_robot(robot or read_record(run)["source"])
-    film = None if no_video else video or run / "walk.mp4"
-    marks, written = walk(machine, run, terrain=terrain, seconds=seconds, seed=seed, video=film, robots=robots)
+    window = has_display() and not no_video and video is None
+    film = None if no_video or window else video or run / "walk.mp4"
+    marks, written = walk(machine, run, terrain=terrain, seconds=seconds, seed=seed, video=film, robots=robots, window=window)
     console().print(short(marks), markup=False)
     if written:
         console().print(f"wrote {written}", markup=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from surefoot.deploy.policy import Policy
 from surefoot.errors import SurefootError
 from surefoot.simulate.physics import Physics
 from surefoot.simulate.video import Film
+from surefoot.simulate.window import Window
 from surefoot.train.observation import Noise
 from surefoot.train.settings import LearnerSettings, TaskSettings
 from surefoot.train.train import Plan
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 
 def play(
-    robot: Robot, run: Path, *, terrain: str | None, seconds: float, seed: int, video: Path | None, robots: int
-) -> tuple[Evaluation, Path | None]:
-    """Marks of the policy in `run`, and the film of its first robots, if one could be made."""
+    robot: Robot, run: Path, *, terrain: str | None, seconds: float, seed: int, video: Path | None, robots: int,
+    window: bool = False,
+) -> tuple[Evaluation, Path | None]:  # fmt: skip
+    """Marks of the policy in `run`, and the film of its first robots if a file is given; with `window`, the first is watched."""
     from surefoot.train.run import judge, new_task
 
     if not seconds > 2.5:
@@ -41,7 +43,18 @@ def play(
     plan = plan if terrain is None else replace(plan, terrain=terrain)
     task = new_task(robot, policy.spec.dynamics, plan, robots=robots, seed=seed, judged=True)
     film = None if video is None else Film(task.world)
-    marks = judge(lambda seen: policy(seen.policy), task, plan, watch=film and film.take)
+    screen = Window(task.world, real_time=True) if window else None
+
+    def watch() -> None:
+        for eye in (film, screen):
+            if eye is not None:
+                eye.take()
+
+    try:
+        marks = judge(lambda seen: policy(seen.policy), task, plan, watch=watch)
+    finally:
+        if screen is not None:
+            screen.close()
     return marks, film.write(video) if film and video else None
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import Any
-
 import numpy as np
 
 from surefoot.errors import SurefootError
@@ -28,28 +24,3 @@ class Stage:
     def state(self) -> tuple[Array, Array]:
         """qpos and qvel of the one robot."""
         return self._data.qpos[None], self._data.qvel[None]
-
-
-class Window:
-    """A window in which a virtual robot is seen, where there is a display."""
-
-    def __init__(self, hardware: VirtualHardware, rate: float = 50.0) -> None:
-        import mujoco.viewer
-
-        self._every, self._count = max(1, round(1 / (rate * hardware.period))), 0
-        self._viewer: Any = mujoco.viewer.launch_passive(hardware.body.model, hardware.body.data)
-
-    def take(self) -> None:
-        """To be called at every state."""
-        self._count += 1
-        if self._count % self._every == 0 and self._viewer.is_running():
-            self._viewer.sync()
-
-    def close(self) -> None:
-        """Shut it."""
-        self._viewer.close()
-
-
-def has_display() -> bool:
-    """Whether a window could be seen."""
-    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
