@@ -11,7 +11,8 @@ a folder of PATH.
 On real sets networks are asked for what their logs need (igris_c and bam_xl330: always told the gains). DIR holds convention
 files (docs/networks.md): with anydrive.toml, a vendor's network that was learned elsewhere is a row of its own on anymal.
 
---out FOLDER takes rows.csv and the figures.
+--out FOLDER takes rows.csv and the figures. With --resume the cases that are in rows.csv already are not run again: they are in
+the table, and in the figure of errors over seconds, but not in the figures of single robots.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--networks", type=Path)
     parser.add_argument("--out", type=Path, default=Path("methods"))
+    parser.add_argument("--resume", action="store_true", help="go on after the cases that OUT/rows.csv holds")
     asked = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 230, highlight=False)
     header(console, __file__)
@@ -80,10 +82,15 @@ def main() -> int:
     if not chosen:
         parser.error(f"no method contains {asked.only}; valid: {', '.join(e.name for e in entries(asked.networks))}")
     budget, count, whole, seconds = (QUICK, 2, 0, 10.0) if asked.quick else (FULL, asked.robots, 3, 20.0)
-    rows: list[Row] = []
+    rows = kept(asked.out) if asked.resume else []
+    if rows:
+        console.print(f"from {asked.out.name}/rows.csv: {', '.join(dict.fromkeys(r.case for r in rows))}", markup=False)
+    done = {r.case for r in rows}
     shown: list[tuple[Case, dict[str, Answer]]] = []
     for make in every(asked.cases, asked.data, count=count, whole=whole, seconds=asked.seconds or seconds):
         case = make()
+        if case.name in done:
+            continue
         answers: dict[str, Answer] = {}
         for entry in chosen:
             if (row := attempt(case, entry, asked.seed, budget, answers, console)) is not None:
@@ -183,6 +190,24 @@ def keep(rows: list[Row], folder: Path) -> None:
         writer = csv.DictWriter(file, list(plain[0]) if plain else [])
         writer.writeheader()
         writer.writerows(plain)
+
+
+def kept(folder: Path) -> list[Row]:
+    """The rows that `keep` wrote; none where there is no file."""
+    path = folder / "rows.csv"
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    return [
+        Row(
+            case=r["case"], method=r["method"], errors={k: float(r[f"rmse_{k}"]) for k in KINDS if r[f"rmse_{k}"]},
+            worst=float(r["worst"]), seconds=float(r["seconds"]), evaluations=int(r["evaluations"]), data=float(r["data"]),
+            torque=r["torque"] == "True", armature=float(r["armature"]), bias=float(r["bias"]), delay=float(r["delay"]),
+            validation=float(r["validation"]) if r["validation"] else None,
+        )
+        for r in found
+    ]  # fmt: skip
 
 
 def verdict(console: Console, rows: list[Row], seconds: float | None) -> int:
