@@ -99,11 +99,12 @@ def test_the_same_seed_gives_the_same_policy(anymal, tmp_path):
 
 def test_resuming_goes_on_and_keeps_the_curves_whole(anymal, tmp_path):
     out = tmp_path / "run"
-    train(anymal, anymal.dynamics, tiny(iterations=2), out)
+    before = train(anymal, anymal.dynamics, tiny(iterations=2), out)
     with (out / "curves.csv").open("a") as file:
         file.write("3,garbage of an iteration that no checkpoint knows\n")
     trained = train(anymal, anymal.dynamics, tiny(iterations=4), out, resume=True)
     assert trained.iterations == 4
+    assert trained.seconds > before.seconds + sum(float(row["rollout_seconds"]) for row in rows(out / "curves.csv")[2:])
     assert [int(row["iteration"]) for row in rows(out / "curves.csv")] == [1, 2, 3, 4]
     straight = tmp_path / "straight"
     train(anymal, anymal.dynamics, tiny(iterations=4), straight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,11 +113,17 @@ class Run:
         self.lost = 0
         self.curves = Curves(out) if self.first else None
         self.versions = versions()  # of what runs, not of what is on the disk when it ends
+        self.earlier, self.began = 0.0, time.perf_counter()  # [s] of training before a resume; since when it goes on
 
     @property
     def batch(self) -> int:
         """Control steps of all robots of all processes in one iteration."""
         return self.plan.learner.robots * self.plan.learner.steps * ranks()
+
+    @property
+    def seconds(self) -> float:
+        """Of training so far, with what was before a resume."""
+        return self.earlier + time.perf_counter() - self.began
 
     def iterate(self) -> dict[str, float]:
         """One iteration, written into the curves."""
@@ -160,7 +167,7 @@ class Run:
         """Write the checkpoint of this process."""
         state = self.training.state_dict() | {
             "plan": describe(self.plan) | {"robot": self.robot.name}, "processes": ranks(), "lost": self.lost,
-            "chosen": self.chosen, "best": None if self.best is None else self.best.to_dict(),
+            "seconds": self.seconds, "chosen": self.chosen, "best": None if self.best is None else self.best.to_dict(),
         }  # fmt: skip
         checkpoint.write(checkpoint.path_of(self.out, rank()), state)
 
@@ -182,12 +189,14 @@ class Run:
             )
         self.training.load_state_dict(state)
         self.lost, self.chosen = state["lost"], state["chosen"]
+        self.earlier, self.began = state.get("seconds", 0.0), time.perf_counter()
         self.best = None if state["best"] is None else Evaluation.from_dict(state["best"])
         if self.curves:
             self.curves.rewind(self.training.iteration)
 
-    def finish(self, seconds: float, reason: str) -> Trained:
+    def finish(self, reason: str) -> Trained:
         """The last evaluation, training.json, and the end of the log."""
+        seconds = self.seconds
         self.save()
         self.evaluate()
         if ranks() > 1:

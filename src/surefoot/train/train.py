@@ -154,7 +154,7 @@ def train(
         if ended:
             reason = ended
             break
-    return run.finish(time.perf_counter() - began, reason)
+    return run.finish(reason)
 
 
 def describe(plan: Plan) -> dict[str, Any]:
