@@ -27,9 +27,10 @@ Loss = Literal["position", "velocity", "torque", "wasserstein", "mmd", "fisher"]
 def robots() -> int:
     """List the bundled robots."""
     from surefoot.commands import terminal
+    from surefoot.deploy.bundled import bundled_policies
     from surefoot.robot import Robot, bundled_names
 
-    console().print(terminal.robots([Robot.load(name) for name in bundled_names()]))
+    console().print(terminal.robots([Robot.load(name) for name in bundled_names()], bundled_policies()))
     console().print("any MJCF, URDF or robot.toml file works as well: surefoot check my_robot.urdf chirp.npz")
     return 0
 

@@ -48,10 +48,10 @@ def with_interval(value: float, low: float, high: float, flag: str) -> Text:
     )
 
 
-def robots(found: Sequence[Robot]) -> Table:
-    """The bundled robots."""
+def robots(found: Sequence[Robot], walking: Sequence[str]) -> Table:
+    """The bundled robots, and which of them come with a policy."""
     table = Table(title="bundled robots")
-    for name in ("name", "joints", "mass [kg]", "P", "D", "torque limit [N·m]"):
+    for name in ("name", "joints", "mass \\[kg]", "P", "D", "torque limit [N·m]", "policy"):
         table.add_column(name, justify="left" if name == "name" else "right")
     for r in found:
         limit = r.torque_limit[np.logical_not(r.geared)]
@@ -62,6 +62,7 @@ def robots(found: Sequence[Robot]) -> Table:
             _span(r.stiffness),
             _span(r.damping),
             _span(limit) if len(limit) else "by gear table",
+            "yes" if r.name in walking else "-",
         )
     return table
 
