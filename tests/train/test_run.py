@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rsl_rl.algorithms import PPO
 
 import surefoot
 from surefoot.deploy import Policy
@@ -27,6 +28,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 import torch
+from rsl_rl.algorithms import PPO
 from surefoot.robot import Robot
 from surefoot.train.train import Plan, train
 robot = Robot.load("anymal")
@@ -110,6 +112,27 @@ def test_resuming_goes_on_and_keeps_the_curves_whole(anymal, tmp_path):
     train(anymal, anymal.dynamics, tiny(iterations=4), straight)
     kept = [checkpoint.read(folder / "checkpoint.pt")["learner"]["actor_state_dict"] for folder in (out, straight)]
     assert all(torch.equal(kept[0][name], kept[1][name]) for name in kept[0])
+
+
+def test_a_learning_that_diverges_is_said_and_loses_nothing(anymal, tmp_path, monkeypatch):
+    """One weight becomes NaN in the third update: no checkpoint of it, and training.json says what happened."""
+    out, count = tmp_path / "run", iter(range(10))
+    whole = PPO.update
+
+    def update(self):
+        losses = whole(self)
+        if next(count) == 2:
+            with torch.no_grad():
+                next(self.critic.parameters())[0, 0] = float("nan")
+        return losses
+
+    train(anymal, anymal.dynamics, tiny(iterations=1), out)
+    monkeypatch.setattr(PPO, "update", update)
+    with pytest.raises(SurefootError, match=r"learning diverged in iteration 4.*another --seed"):
+        train(anymal, anymal.dynamics, tiny(iterations=6), out, resume=True)
+    assert json.loads((out / "training.json").read_text())["stopped"] == "diverged"
+    assert checkpoint.read(out / "checkpoint.pt")["iteration"] == 1
+    Policy.load(out)
 
 
 def test_another_training_is_not_resumed(anymal, tmp_path):

@@ -86,7 +86,7 @@ def train(
     if trained.lost:
         say(f"the engine lost a robot {trained.lost} times; each was started anew and left out of the learning", markup=False)
     if not no_video and network is None:
-        _film(machine, out, seed)
+        _film(machine, out, seed, flat=plan.terrain == "flat")
     say(f"wrote {', '.join(f'{out}/{name}' for name in FILES)}", markup=False, soft_wrap=True)
     if report:
         draw_training(out)
@@ -97,12 +97,13 @@ def train(
     return 0
 
 
-def _film(machine: Robot, out: Path, seed: int) -> None:
+def _film(machine: Robot, out: Path, seed: int, *, flat: bool) -> None:
     """Film what was learnt; a machine that cannot draw is no reason to fail."""
     from surefoot.train.play import play as walk
 
+    seconds, robots = (12.0, 4) if flat else (24.0, 192)  # a terrain has many grounds to see
     try:
-        walk(machine, out, terrain=None, seconds=12.0, seed=seed, video=out / "walk.mp4", robots=4)
+        walk(machine, out, terrain=None, seconds=seconds, seed=seed, video=out / "walk.mp4", robots=robots)
         console().print(f"wrote {out}/walk.mp4", markup=False, soft_wrap=True)
     except SurefootError as error:
         warn(f"there is no film: {error}")

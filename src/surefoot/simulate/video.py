@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import os
 import platform
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +19,8 @@ from surefoot.simulate.terrain import Terrain
 
 Array = np.ndarray
 ABREAST = 4  # robots shown at most on flat ground, side by side
-AROUND = 12  # robots shown at most on a terrain: those nearest to the first
+AROUND = 12  # robots shown at most on a terrain: those nearest to the star
+SEEN = 9.0  # [m] ground is drawn on a terrain, to either side of the star
 BACKENDS = ("egl", "osmesa", "glfw")  # in this order, where MUJOCO_GL does not say
 
 
@@ -61,11 +64,18 @@ class Film:
             film.take()
         film.write(Path("walk.mp4"))
 
-    On flat ground the first four are drawn side by side (robots may stand inside one another), on a terrain those near the first.
+    On flat ground the first four are drawn side by side (robots may stand inside one another), on a terrain one robot and those
+    near it: the first, or each of `stars` in turn.
     """
 
-    def __init__(self, world: Filmed, *, size: tuple[int, int] = (960, 540), rate: float = 25.0) -> None:
-        """`size` is width and height in pixels; `rate` is the film's [1/s], at most one frame per control step."""
+    def __init__(
+        self, world: Filmed, *, size: tuple[int, int] = (960, 540), rate: float = 25.0, stars: Sequence[int] = (0,),
+        scene: float = 4.0,
+    ) -> None:  # fmt: skip
+        """`size` is width and height in pixels; `rate` is the film's [1/s], at most one frame per control step.
+
+        On a terrain the camera walks along with each of `stars` for a `scene` [s], and with the last to the end.
+        """
         import mujoco
 
         width, height = size
@@ -76,7 +86,7 @@ class Film:
         self.world, self.size = world, size
         self._gl = _context(width, height)
         self._gl.make_current()
-        model = world.ground.model
+        self._model = model = copy.copy(world.ground.model)
         model.vis.global_.offwidth, model.vis.global_.offheight = size
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, maxgeom=2000)
@@ -90,7 +100,10 @@ class Film:
         self._every = max(1, round(1 / (rate * period)))
         self.rate = 1 / (self._every * period)  # [1/s], so that the film runs in real time
         self._steps = 0
+        self._stars, self._scene_frames = tuple(stars), max(1, round(scene * self.rate))
+        self._star = self._stars[0]
         self._centre: Array | None = None
+        self._middle: Array | None = None  # of the ground that is drawn [m]
         self.frames: list[Array] = []
 
     def take(self) -> None:
@@ -104,8 +117,11 @@ class Film:
         import mujoco
 
         self._gl.make_current()
-        world, model, (width, height) = self.world, self.world.ground.model, self.size
+        self._turn()
+        world, model, (width, height) = self.world, self._model, self.size
         qpos = np.array(world.stepper.state()[0])
+        if not world.terrain.flat:
+            self._cut(qpos[self._star, :2])
         qpos = self._shown(qpos) if world.ground.free else qpos[:1]
         self._aim(qpos[: ABREAST if world.terrain.flat else 1, :3].mean(axis=0) if world.ground.free else np.zeros(3))
         for k, place in enumerate(qpos):
@@ -146,10 +162,38 @@ class Film:
         """Give the graphics back; frames stay."""
         self._release()
 
+    def _cut(self, at: Array) -> None:
+        """Of the height field only what is around the star: millions of triangles take seconds without a graphics card."""
+        import mujoco
+
+        terrain, model, start = self.world.terrain, self._model, np.array(self.world.terrain.corner)
+        if self._middle is not None and np.abs(at - self._middle).max() < SEEN / 3:
+            return
+        count = np.minimum(round(2 * SEEN / terrain.cell) + 1, terrain.heights.shape)
+        first = np.clip(np.rint((at - SEEN - start) / terrain.cell).astype(int), 0, np.array(terrain.heights.shape) - count)
+        (i, j), (m, n) = first, count
+        low, high = float(terrain.heights.min()), float(terrain.heights.max())
+        rows = (terrain.heights[i : i + m, j : j + n].T - low) / (high - low)  # MuJoCo's rows run along y
+        model.hfield_nrow[0], model.hfield_ncol[0] = rows.shape
+        model.hfield_data[: rows.size] = rows.ravel()
+        extent = (count - 1) * terrain.cell / 2
+        model.hfield_size[0, :2] = extent
+        model.geom_pos[model.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD, :2] = start + first * terrain.cell + extent
+        mujoco.mjr_uploadHField(model, self._draw, 0)
+        self._middle = np.array(at)
+
+    def _turn(self) -> None:
+        """To the star whose scene it is."""
+        star = self._stars[min(len(self.frames) // self._scene_frames, len(self._stars) - 1)]
+        if star != self._star:
+            self._star, self._centre = star, None
+
     def _shown(self, qpos: Array) -> Array:
-        """The robots to draw: on flat ground the first few, moved apart; on a terrain the first and those around it."""
+        """The robots to draw: on flat ground the first few, moved apart; on a terrain the star and those around it."""
         if not self.world.terrain.flat:
-            return qpos[np.argsort(np.linalg.norm(qpos[:, :2] - qpos[0, :2], axis=1), kind="stable")[:AROUND]]
+            away = np.linalg.norm(qpos[:, :2] - qpos[self._star, :2], axis=1)
+            away[self._star] = -1.0
+            return qpos[np.argsort(away, kind="stable")[:AROUND]]
         few = qpos[:ABREAST].copy()
         few[:, 1] += 2.5 * self.world.stand_height * (np.arange(len(few)) - (len(few) - 1) / 2)
         return few

@@ -194,11 +194,12 @@ class Run:
         if self.curves:
             self.curves.rewind(self.training.iteration)
 
-    def finish(self, reason: str) -> Trained:
-        """The last evaluation, training.json, and the end of the log."""
+    def finish(self, reason: str, *, whole: bool = True) -> Trained:
+        """The last evaluation, training.json, and the end of the log; of networks that are not `whole` nothing is kept."""
         seconds = self.seconds
-        self.save()
-        self.evaluate()
+        if whole:
+            self.save()
+            self.evaluate()
         if ranks() > 1:
             torch.distributed.barrier()
             torch.distributed.destroy_process_group()

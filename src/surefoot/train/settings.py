@@ -70,6 +70,8 @@ class LearnerSettings:
     entropy_turn_over: float = 20000.0  # T_ℰ [iterations]
     entropy_steepness: float = 5e-4  # η of the schedule [1/iteration]; the paper does not give it
     penalty_half_life: float = 500.0  # of κ [iterations]
+    noise_half_life: float | None = None  # of the largest standard deviation, while the robots walk [iterations]; None: no bound
+    least_std: float = 0.15  # that the bound comes down to
     prune: bool = False  # on flat ground the critic takes one cell of the height scan: all of them are equal there
     bfloat16: bool = False  # hidden layers in bfloat16 during the update
     matmul: Literal["highest", "high", "medium"] = "highest"  # precision of matrix products
@@ -96,7 +98,7 @@ PRESETS: dict[str, tuple[TaskSettings, LearnerSettings]] = {
         TaskSettings(),
         LearnerSettings(
             robots=512, hidden=(128, 128, 128), mirrored=True, timestep=0.005, iterations=1000, mini_batches=4, first_std=1.0,
-            entropy_turn_over=650.0, entropy_steepness=0.005, prune=True, matmul="medium",
+            entropy_turn_over=650.0, entropy_steepness=0.005, noise_half_life=150.0, prune=True, matmul="medium",
         ),
     ),
 }  # fmt: skip

@@ -124,6 +124,7 @@ def train(
     `drive` makes what stands in the place of the robot's own drives, a network for example; `dynamics` then act beside it.
     """
     from surefoot.train.run import Run
+    from surefoot.train.training import DivergedError
 
     run = Run(robot, dynamics, plan, Path(out), drive)
     if resume:
@@ -135,7 +136,14 @@ def train(
         )
     began, first, reason = time.perf_counter(), run.training.iteration, "all iterations are done"
     while run.training.iteration < plan.learner.iterations:
-        figures = run.iterate()
+        try:
+            figures = run.iterate()
+        except DivergedError as error:
+            run.finish("diverged", whole=False)
+            raise SurefootError(
+                f"{error} The best policy until then, if there is one, and the last checkpoint are in {out}. Chance "
+                "decides here: train again with another --seed."
+            ) from None
         iteration, seconds = run.training.iteration, time.perf_counter() - began
         due = iteration % EVALUATE_EVERY == 0 and figures["velocity_error"] < WALKING
         marks = run.evaluate() if due else None
