@@ -152,3 +152,25 @@ def test_contacts_that_the_machine_measures_are_believed():
     now = state(0.0, torque=None)
     e.update(State(time=0.0, position=now.position, velocity=now.velocity, more={**now.more, "contact": [1.0]}))
     assert e.contact.tolist() == [True]
+
+
+class OneFoot(NoFeet):
+    """A foot that its joint moves at 1 m/s for each rad/s, and that presses on the ground as hard as its torque says."""
+
+    jacobian = np.zeros((1, 3, 12))
+    jacobian[0, 0, 0] = jacobian[0, 2, 1] = jacobian[0, 1, 2] = 1.0
+
+
+@pytest.mark.parametrize(("load", "share"), [(0.25, 0.0), (0.5, 0.5), (0.7, 1.0), (1.5, 1.0)])
+def test_feet_that_hardly_carry_correct_nothing(load, share):
+    """A foot that moves back at 1 m/s says that the base moves on at 1 m/s; how much that counts grows with what it carries."""
+    tuning = Tuning(stance=0.1)
+    e = Estimator(OneFoot(), NONE, tuning)
+    torque = np.zeros(12)
+    torque[1] = -load * OneFoot.mass * 9.81  # of the ground, up
+    moving = np.zeros(12)
+    moving[0] = -1.0
+    e.update(state(0.0, torque=torque))
+    e.update(state(0.01, torque=torque, velocity=moving))
+    assert e.contact.all()
+    assert e.linear[0] == pytest.approx(share * (1 - np.exp(-0.1)), rel=1e-3, abs=1e-9)

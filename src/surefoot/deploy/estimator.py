@@ -44,6 +44,10 @@ class Tuning:
     acceleration: float = 0.005  # time constant of the joints' acceleration, a difference of their velocity [s]
     load: float = 0.2  # a foot carries from this share of the robot's weight on ...
     unload: float = 0.1  # ... down to this one [-]
+    light: float = (
+        0.3  # all feet together correct nothing while they carry less than this share of the weight; a robot flies then,
+    )
+    heavy: float = 0.7  # and what is felt is a leg that swings; they correct fully from this share on [-]
 
 
 class Estimator:
@@ -132,9 +136,10 @@ class Estimator:
             return
         k = self.kinematics
         load = np.where(self.contact, self._share, 0.0)
+        trust = min(max((load.sum() - self.tuning.light) / (self.tuning.heavy - self.tuning.light), 0.0), 1.0)
         load[load < self.tuning.beside * load.max()] = 0.0
         standing = -(load @ (k.jacobian @ state.velocity + np.cross(rate, k.point))) / load.sum()
-        share = 1.0 if first else 1.0 - np.exp(-step / self.tuning.stance)
+        share = 1.0 if first else trust * (1.0 - np.exp(-step / self.tuning.stance))
         self.linear += share * (standing - self.linear)
 
 
