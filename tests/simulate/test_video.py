@@ -1,10 +1,12 @@
 """Films of robots: drawn where there is something to draw with, and only the robots move in them."""
 
+import mujoco
 import numpy as np
 import pytest
 from walkers import placed
 
 from surefoot import Robot, SurefootError
+from surefoot.simulate.terrain import terrain
 from surefoot.simulate.video import Film
 
 ANYMAL = Robot.load("anymal")
@@ -73,3 +75,31 @@ def test_where_nothing_can_draw_the_reason_is_said(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     with pytest.raises(SurefootError, match=r"nothing here can draw a video .*glfw: no display"):
         Film(placed(ANYMAL), size=SIZE)
+
+
+def test_on_a_terrain_the_ground_around_the_star_is_drawn_as_it_is():
+    """The piece of the height field that is drawn has the terrain's heights at the terrain's places, for each star in turn."""
+    world = placed(ANYMAL, robots=2, terrain=terrain("stairs_up", seed=0))
+    spots = world.terrain.spots
+    places = spots[[0, -1], [0, -1]]
+    world.stepper.state()[0][:, :2] = places[:, :2]
+    try:
+        film = Film(world, size=SIZE, rate=50.0, stars=(0, 1), scene=0.04)
+    except SurefootError as reason:
+        pytest.skip(str(reason))
+    rng = np.random.default_rng(0)
+    for place in places:
+        for _ in range(2):  # two frames are a scene
+            film.take()
+        model = film._model
+        (ground,) = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD)
+        rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
+        assert rows * columns < world.terrain.heights.size / 4
+        drawn = model.geom_pos[ground, 2] + model.hfield_size[0, 2] * model.hfield_data[: rows * columns].reshape(rows, columns)
+        corner = model.geom_pos[ground, :2] - model.hfield_size[0, :2]
+        cell = 2 * model.hfield_size[0, 0] / (columns - 1)
+        for i, j in zip(rng.integers(0, columns, 50), rng.integers(0, rows, 50), strict=True):
+            point = corner + cell * np.array([i, j])
+            assert drawn[j, i] == pytest.approx(float(world.terrain.height(point)), abs=1e-4)
+        assert np.abs(model.geom_pos[ground, :2] - place[:2]).max() < 10.0
+    film.close()
