@@ -20,7 +20,7 @@ from surefoot.simulate.terrain import Terrain
 Array = np.ndarray
 ABREAST = 4  # robots shown at most on flat ground, side by side
 AROUND = 12  # robots shown at most on a terrain: those nearest to the star
-SEEN = 9.0  # [m] ground is drawn on a terrain, to either side of the star
+SEEN = 12.0  # [m] ground is drawn on a terrain, to either side of the star
 BACKENDS = ("egl", "osmesa", "glfw")  # in this order, where MUJOCO_GL does not say
 
 

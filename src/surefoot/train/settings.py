@@ -21,6 +21,7 @@ class TaskSettings:
     command_high: tuple[float, float, float] = (1.0, 1.0, 1.0)
     resample: float = 10.0  # a new command every [s]
     still: float = 0.1  # share of commands that are zero
+    single: float = 0.0  # share of commands of which two parts are zero: along or about one axis alone
     friction: tuple[float, float] = (0.4, 1.2)  # of the ground [-]
     push_every: float = 8.0  # mean time between two pushes [s]
     push_speed: float = 0.5  # velocity that a push gives a free robot, at most, along x and y [m/s]
@@ -34,15 +35,16 @@ class TaskSettings:
     def __post_init__(self) -> None:
         _ordered("command", zip(self.command_low, self.command_high, strict=True))
         _ordered("friction", [self.friction])
-        if not 0 <= self.still <= 1:
-            raise SurefootError(f"still is {self.still:g}; expected a share of the commands, between 0 and 1.")
+        for name in ("still", "single"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SurefootError(f"{name} is {getattr(self, name):g}; expected a share of the commands, between 0 and 1.")
         for name in ("period", "episode", "action_scale", "resample", "push_every", "push_length"):
             if not getattr(self, name) > 0:
                 raise SurefootError(f"{name} is {getattr(self, name):g}; expected a number above 0.")
 
     def without_chance(self) -> Self:
         """The same task without pushes, for evaluation; observations stay noisy."""
-        return _replace(self, push_speed=0.0, resample=float("inf"), still=0.0)
+        return _replace(self, push_speed=0.0, resample=float("inf"), still=0.0, single=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +97,7 @@ PRESETS: dict[str, tuple[TaskSettings, LearnerSettings]] = {
         ),
     ),
     "laptop": (
-        TaskSettings(),
+        TaskSettings(single=0.25),
         LearnerSettings(
             robots=512, hidden=(128, 128, 128), mirrored=True, timestep=0.005, iterations=1000, mini_batches=4, first_std=1.0,
             entropy_turn_over=650.0, entropy_steepness=0.005, noise_half_life=150.0, prune=True, matmul="medium",
