@@ -94,7 +94,7 @@ def test_on_a_terrain_the_ground_around_the_star_is_drawn_as_it_is():
         model = film._model
         (ground,) = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD)
         rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
-        assert rows * columns < world.terrain.heights.size / 4
+        assert rows * columns < world.terrain.heights.size / 3
         drawn = model.geom_pos[ground, 2] + model.hfield_size[0, 2] * model.hfield_data[: rows * columns].reshape(rows, columns)
         corner = model.geom_pos[ground, :2] - model.hfield_size[0, :2]
         cell = 2 * model.hfield_size[0, 0] / (columns - 1)

@@ -162,17 +162,6 @@ def test_commands_and_ground_are_drawn_in_their_ranges(anymal):
     assert task.world.friction.std() > 0.1
 
 
-def test_some_commands_are_about_one_axis_alone(anymal):
-    """A third of 400 robots is told one thing, each of the three things about equally often; the others all three."""
-    task = task_of(anymal, robots=400, settings=replace(CALM, still=0.0, single=1 / 3))
-    task.reset()
-    told = task.command != 0
-    assert set(told.sum(1)) == {1, 3}
-    alone = told[told.sum(1) == 1]
-    assert 95 < len(alone) < 175
-    assert alone.sum(0).min() > 20
-
-
 def test_a_command_is_followed_for_its_time_and_then_another(anymal):
     task = task_of(anymal, settings=replace(CALM, still=0.0, resample=0.1))
     task.reset()
@@ -231,7 +220,5 @@ def test_wrong_settings_are_named():
         TaskSettings(command_low=(1.0, 0, 0), command_high=(-1.0, 0, 0))
     with pytest.raises(SurefootError, match="still is 2"):
         TaskSettings(still=2.0)
-    with pytest.raises(SurefootError, match="single is -1"):
-        TaskSettings(single=-1.0)
     with pytest.raises(SurefootError, match="push_length is 0"):
         TaskSettings(push_length=0.0)

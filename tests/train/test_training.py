@@ -96,33 +96,6 @@ def test_each_mini_batch_holds_its_samples_and_their_three_images(anymal):
     np.testing.assert_array_equal(first.actions[:6].numpy(), original)
 
 
-def test_noise_is_taken_away_while_the_robots_walk(anymal):
-    """Halved in its half-life where the error is small, kept where it is not, never below the least; across a resume too."""
-    training = training_of(anymal)
-    std = training.ppo.actor.distribution.std_param
-    settings = training.settings
-    for _ in range(10):
-        training._quieten(0.1)
-    assert training.noise == pytest.approx(0.5 ** (10 / settings.noise_half_life))
-    assert std.max().item() == pytest.approx(training.noise)
-    training._quieten(0.5)
-    assert training.noise == pytest.approx(0.5 ** (10 / settings.noise_half_life))
-    with torch.no_grad():
-        std[0] = 5.0
-    training._quieten(0.5)
-    assert std.max().item() == pytest.approx(training.noise)  # the learner cannot turn it up again
-    for _ in range(2000):
-        training._quieten(0.1)
-    assert std.max().item() == pytest.approx(settings.least_std)
-    paper = PRESETS["paper"][1]
-    assert paper.noise_half_life is None
-    training.settings = paper.replace(robots=2)
-    with torch.no_grad():
-        std.fill_(2.0)
-    training._quieten(0.1)
-    assert std.min().item() == 2.0
-
-
 def test_every_sample_is_seen_once_in_each_epoch(anymal):
     training = training_of(anymal, mirrored=False)
     training.ppo.update = lambda: {"value": 0.0, "surrogate": 0.0}

@@ -42,8 +42,6 @@ class Chance:
 
     def _commands(self, count: int) -> Array:
         drawn = self.rng.uniform(self.settings.command_low, self.settings.command_high, (count, 3))
-        alone = self.rng.random(count) < self.settings.single
-        drawn[alone] *= np.eye(3)[self.rng.integers(0, 3, count)][alone]
         drawn[self.rng.random(count) < self.settings.still] = 0.0
         return drawn
 

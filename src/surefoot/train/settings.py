@@ -21,7 +21,6 @@ class TaskSettings:
     command_high: tuple[float, float, float] = (1.0, 1.0, 1.0)
     resample: float = 10.0  # a new command every [s]
     still: float = 0.1  # share of commands that are zero
-    single: float = 0.0  # share of commands of which two parts are zero: along or about one axis alone
     friction: tuple[float, float] = (0.4, 1.2)  # of the ground [-]
     push_every: float = 8.0  # mean time between two pushes [s]
     push_speed: float = 0.5  # velocity that a push gives a free robot, at most, along x and y [m/s]
@@ -35,16 +34,15 @@ class TaskSettings:
     def __post_init__(self) -> None:
         _ordered("command", zip(self.command_low, self.command_high, strict=True))
         _ordered("friction", [self.friction])
-        for name in ("still", "single"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SurefootError(f"{name} is {getattr(self, name):g}; expected a share of the commands, between 0 and 1.")
+        if not 0 <= self.still <= 1:
+            raise SurefootError(f"still is {self.still:g}; expected a share of the commands, between 0 and 1.")
         for name in ("period", "episode", "action_scale", "resample", "push_every", "push_length"):
             if not getattr(self, name) > 0:
                 raise SurefootError(f"{name} is {getattr(self, name):g}; expected a number above 0.")
 
     def without_chance(self) -> Self:
         """The same task without pushes, for evaluation; observations stay noisy."""
-        return _replace(self, push_speed=0.0, resample=float("inf"), still=0.0, single=0.0)
+        return _replace(self, push_speed=0.0, resample=float("inf"), still=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +70,6 @@ class LearnerSettings:
     entropy_turn_over: float = 20000.0  # T_ℰ [iterations]
     entropy_steepness: float = 5e-4  # η of the schedule [1/iteration]; the paper does not give it
     penalty_half_life: float = 500.0  # of κ [iterations]
-    noise_half_life: float | None = None  # of the largest standard deviation, while the robots walk [iterations]; None: no bound
-    least_std: float = 0.15  # that the bound comes down to
     prune: bool = False  # on flat ground the critic takes one cell of the height scan: all of them are equal there
     bfloat16: bool = False  # hidden layers in bfloat16 during the update
     matmul: Literal["highest", "high", "medium"] = "highest"  # precision of matrix products
@@ -97,10 +93,10 @@ PRESETS: dict[str, tuple[TaskSettings, LearnerSettings]] = {
         ),
     ),
     "laptop": (
-        TaskSettings(single=0.25),
+        TaskSettings(),
         LearnerSettings(
             robots=512, hidden=(128, 128, 128), mirrored=True, timestep=0.005, iterations=1000, mini_batches=4, first_std=1.0,
-            entropy_turn_over=650.0, entropy_steepness=0.005, noise_half_life=150.0, prune=True, matmul="medium",
+            entropy_turn_over=650.0, entropy_steepness=0.005, prune=True, matmul="medium",
         ),
     ),
 }  # fmt: skip

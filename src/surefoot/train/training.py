@@ -12,8 +12,8 @@ from tensordict import TensorDict
 
 from surefoot.errors import SurefootError
 from surefoot.robot.spec import REWARDS
-from surefoot.train.learner import agree, ppo, tensors
-from surefoot.train.schedules import entropy_coefficient, noise_bound, penalty_scale
+from surefoot.train.learner import ppo, tensors
+from surefoot.train.schedules import entropy_coefficient, penalty_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,6 @@ class Training:
         self.task, self.settings = task, settings
         self.iteration = 0  # t: finished iterations
         self.samples = 0  # control steps of all robots so far
-        self.noise = settings.first_std  # bound on the standard deviation of actions
         self.columns = columns
         self.seen = tensors(task.reset(), columns)
         task.age[:] = task.chance.rng.integers(0, task.last, task.robots)  # or all episodes would end together
@@ -104,7 +103,6 @@ class Training:
         if not all(bool(weights.isfinite().all()) for net in (self.ppo.actor, self.ppo.critic) for weights in net.parameters()):
             raise DivergedError(f"learning diverged in iteration {self.iteration + 1}: its networks are not numbers any more.")
         figures = tally.figures(self.task.settings.period)
-        self._quieten(figures["velocity_error"])
         self.iteration += 1
         self.samples += s.steps * self.task.robots
         ended = time.perf_counter()
@@ -114,17 +112,6 @@ class Training:
             "learning_rate": self.ppo.learning_rate, "value_loss": losses["value"], "surrogate_loss": losses["surrogate"],
             "rollout_seconds": rolled - began, "update_seconds": ended - rolled,
         }  # fmt: skip
-
-    def _quieten(self, error: float) -> None:
-        """Take the noise away that the robots no longer need to walk: only then does the mean action learn to walk by itself."""
-        s, noise = self.settings, self.ppo.actor.distribution
-        if s.noise_half_life is None:
-            return
-        std: torch.Tensor = noise.std_param  # type: ignore[union-attr,assignment]
-        bound = min(self.noise, float(std.detach().max()))
-        self.noise = noise_bound(bound, agree(error), half_life=s.noise_half_life, least=s.least_std)
-        with torch.no_grad():
-            std.clamp_(max=self.noise)
 
     def act(self, seen: Seen) -> Array:
         """The mean action of the policy as it is."""
@@ -137,7 +124,7 @@ class Training:
         """Weights, normalisers, optimiser, schedules (the iteration), task, world and random generators."""
         return {
             "learner": self.ppo.save(), "learning_rate": self.ppo.learning_rate, "iteration": self.iteration,
-            "samples": self.samples, "noise": self.noise, "seen": dict(self.seen.items()), "task": self.task.state_dict(),
+            "samples": self.samples, "seen": dict(self.seen.items()), "task": self.task.state_dict(),
             "torch_rng": torch.get_rng_state(),
         }  # fmt: skip
 
@@ -145,7 +132,7 @@ class Training:
         """The inverse of `state_dict`."""
         self.ppo.load(kept["learner"], None, strict=True)
         self.ppo.learning_rate = kept["learning_rate"]
-        self.iteration, self.samples, self.noise = kept["iteration"], kept["samples"], kept["noise"]
+        self.iteration, self.samples = kept["iteration"], kept["samples"]
         self.seen = TensorDict(kept["seen"], batch_size=[self.task.robots])
         self.task.load_state_dict(kept["task"])
         torch.set_rng_state(kept["torch_rng"])
