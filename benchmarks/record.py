@@ -3,8 +3,8 @@
   python benchmarks/record.py parity.py
   python benchmarks/record.py reality.py --data PATH
 
-The section's name is the script's and its first argument that names a case, if it has one, or its terrain. The benchmark
-prints machine, versions, date and command itself.
+The section's name is the script's and its first argument that names a case, if it has one, or its robot or terrain. The
+benchmark prints machine, versions, date and command itself.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def main() -> int:
 def section_name(script: str, arguments: list[str]) -> str:
     """`export_proof.py mjlab --env DIR` has a section of its own, `reality.py --data DIR` has not."""
     case = arguments[0] if arguments and not arguments[0].startswith("-") else ""
-    if "--terrain" in arguments:
-        case = f"on {arguments[arguments.index('--terrain') + 1]} ground"
+    for option in ("--robot", "--terrain"):
+        if option in arguments:
+            case = arguments[arguments.index(option) + 1]
     return " ".join(filter(None, (script.removesuffix(".py"), case)))
 
 

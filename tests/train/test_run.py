@@ -28,7 +28,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 import torch
-from rsl_rl.algorithms import PPO
 from surefoot.robot import Robot
 from surefoot.train.train import Plan, train
 robot = Robot.load("anymal")

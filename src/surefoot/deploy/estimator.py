@@ -44,10 +44,8 @@ class Tuning:
     acceleration: float = 0.005  # time constant of the joints' acceleration, a difference of their velocity [s]
     load: float = 0.2  # a foot carries from this share of the robot's weight on ...
     unload: float = 0.1  # ... down to this one [-]
-    light: float = (
-        0.3  # all feet together correct nothing while they carry less than this share of the weight; a robot flies then,
-    )
-    heavy: float = 0.7  # and what is felt is a leg that swings; they correct fully from this share on [-]
+    light: float = 0.3  # feet that together carry less than this share of the weight correct nothing: a robot flies then, ...
+    heavy: float = 0.7  # ... and what is felt is a leg that swings; from this share on they correct fully [-]
 
 
 class Estimator:

@@ -141,7 +141,7 @@ def train(
         except DivergedError as error:
             run.finish("diverged", whole=False)
             raise SurefootError(
-                f"{error} The best policy until then, if there is one, and the last checkpoint are in {out}. Chance "
+                f"{error} The best policy and the last checkpoint until then, if there are any, are in {out}. Chance "
                 "decides here: train again with another --seed."
             ) from None
         iteration, seconds = run.training.iteration, time.perf_counter() - began

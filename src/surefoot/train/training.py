@@ -102,11 +102,10 @@ class Training:
         losses = self.ppo.update()
         if not all(bool(weights.isfinite().all()) for net in (self.ppo.actor, self.ppo.critic) for weights in net.parameters()):
             raise DivergedError(f"learning diverged in iteration {self.iteration + 1}: its networks are not numbers any more.")
-        figures = tally.figures(self.task.settings.period)
         self.iteration += 1
         self.samples += s.steps * self.task.robots
         ended = time.perf_counter()
-        return figures | {
+        return tally.figures(self.task.settings.period) | {
             "std": self.ppo.get_policy().output_std.mean().item(),
             "penalty": self.task.penalty, "entropy_coefficient": float(self.ppo.entropy_coef),
             "learning_rate": self.ppo.learning_rate, "value_loss": losses["value"], "surrogate_loss": losses["surrogate"],
